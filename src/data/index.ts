@@ -1,0 +1,17 @@
+/** The words that every room shares: what is seen, what is answered, what is recorded and what is learned from. */
+export type { BootstrapValues, EnvStep, EpisodeStats } from "./env-step.ts";
+export type { Minibatch } from "./minibatch.ts";
+export { minibatchSize, selectSamples, sliceSamples } from "./minibatch.ts";
+export type { Observation } from "./observation.ts";
+export {
+  batchSize,
+  concatObservations,
+  disposeObservation,
+  mapObservation,
+  selectObservation,
+  sliceObservation,
+} from "./observation.ts";
+export type { ForwardInputs, PolicyEvaluation, PolicyStep } from "./policy-step.ts";
+export type { Rollout } from "./rollout.ts";
+export { concatColumns, mapRollout, sliceColumns } from "./rollout.ts";
+export { RolloutRecorder } from "./rollout-recorder.ts";
