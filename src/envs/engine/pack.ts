@@ -116,6 +116,21 @@ export interface Robot {
   readonly jointArmature: readonly number[];
 }
 
+/** How actions become motion: robosuite's OSC_POSE with these numbers. LIBERO's are in the comments. */
+export interface ControlSettings {
+  /** Physics steps per control step of 0.05 s (25); the base XML's timestep is 0.05 / substeps. */
+  readonly substeps: number;
+  /** Proportional gain of the controller, 1/s² (150); damping is critical: 2·√stiffness. */
+  readonly stiffness: number;
+  /**
+   * Whether the first control step after a stored start is set acts from the pose of the reset, as robosuite does (true),
+   * or from the pose that was set.
+   */
+  readonly staleFirstStep: boolean;
+  /** Control steps without motion after a stored start is set (15); starts that are stored at rest need fewer. */
+  readonly settleSteps: number;
+}
+
 export interface TaskEntry {
   /** Unique within a suite: the BDDL's file name without extension. */
   readonly name: string;
@@ -141,6 +156,7 @@ export interface AssetPack {
   readonly problems: Readonly<Record<string, Problem>>;
   readonly robots: Readonly<Record<string, Robot>>;
   readonly suites: Readonly<Record<string, readonly TaskEntry[]>>;
+  readonly control: ControlSettings;
   /**
    * LIBERO's object samplers build x, y, z, w and write it where MuJoCo reads w, x, y, z, and its stored states depend
    * on that. `"xyzw"` reproduces it; a pack of one's own says `"wxyz"`.
