@@ -1,0 +1,22 @@
+/**
+ * Every command of `reverie`, one line each, loaded only when it is called.
+ *
+ * The summary stands here too, so that `reverie help` need not load the commands, and with them libtorch.
+ */
+import type { Command } from "./command.ts";
+
+export interface CommandEntry {
+  readonly summary: string;
+  readonly load: () => Promise<Command>;
+}
+
+export const commands: Readonly<Record<string, CommandEntry>> = {
+  doctor: {
+    summary: "say what this machine can run, what is missing, and the command that mends it",
+    load: async () => (await import("./doctor/index.ts")).doctorCommand,
+  },
+  demo: {
+    summary: "train a small network and render a MuJoCo scene, in under a minute",
+    load: async () => (await import("./demo/index.ts")).demoCommand,
+  },
+};

@@ -1,0 +1,144 @@
+/** The rules of the house that no compiler checks: who may import whom, how long a file may grow, what it says first. */
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join, relative, resolve, sep } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+
+process.chdir(fileURLToPath(new URL("..", import.meta.url)));
+
+/** Each room, and the rooms it may import. Read from the top: nothing imports what stands below it. */
+const rooms: Readonly<Record<string, readonly string[]>> = {
+  registry: [],
+  tensor: ["registry"],
+  mujoco: ["registry"],
+  formats: ["registry", "tensor"],
+  data: ["tensor"],
+  nn: ["tensor", "registry", "formats"],
+  config: ["registry"],
+  metrics: ["registry", "formats"],
+  algorithms: ["data", "tensor", "registry"],
+  policies: ["data", "tensor", "nn", "formats", "registry"],
+  worlds: ["data", "tensor", "nn", "formats", "registry"],
+  rewards: ["data", "tensor", "nn", "formats", "registry"],
+  envs: ["data", "tensor", "mujoco", "formats", "worlds", "rewards", "nn", "registry"],
+  cluster: ["data", "tensor", "config", "metrics", "registry"],
+  workers: ["cluster", "algorithms", "policies", "envs", "data", "tensor", "config", "metrics", "registry"],
+  training:
+    "workers cluster algorithms policies worlds rewards envs metrics config nn data formats mujoco tensor registry".split(
+      " ",
+    ),
+  dashboard: ["metrics", "config", "registry"],
+  serve: ["policies", "data", "tensor", "formats", "registry"],
+};
+/** The command line may open every room. */
+const openToAll = "cli";
+
+const longest = 400;
+/** Files that may be longer, each with its reason. */
+const longFiles: Readonly<Record<string, string>> = {
+  "src/tensor/aten.generated.ts": "generated from the operators' schemas",
+};
+
+/** Tests may borrow any room to check their own. */
+const isTest = (path: string): boolean => path.endsWith(".test.ts");
+
+const sources = readdirSync("src", { recursive: true, encoding: "utf8" })
+  .filter((file) => file.endsWith(".ts"))
+  .map((file) => ({ path: join("src", file), room: file.split(sep)[0] ?? "" }))
+  .map((source) => ({ ...source, text: readFileSync(source.path, "utf8") }));
+
+/** What git tracks; a copy without its history has nothing to list. */
+const notGit = existsSync(".git") ? false : "this copy is no git checkout";
+const tracked = notGit
+  ? []
+  : execFileSync("git", ["ls-files", "-z"], { encoding: "utf8" }).split("\0").filter(Boolean);
+
+test("every room imports only the rooms that its line in the table names", () => {
+  const faults = sources.filter(({ path }) => !isTest(path)).flatMap(importFaults);
+  assert.deepEqual(faults, []);
+});
+
+function importFaults({ path, room, text }: { path: string; room: string; text: string }): string[] {
+  if (path === join("src", "index.ts") || room === openToAll) return [];
+  const allowed = rooms[room];
+  if (!allowed) return [`${path}: ${room} is not a room; add it to the table in test/house.test.ts`];
+  const targets = [...text.matchAll(/\b(?:from|import)\s*\(?\s*"([#.][^"]*)"/g)].map(
+    ([, target = ""]) => target,
+  );
+  return targets.flatMap((target) => {
+    if (target.startsWith("#")) {
+      const fine = allowed.includes(target.slice(1));
+      return fine ? [] : [`${path}: ${room} may import ${allowed.join(", ") || "nothing"}; not ${target}`];
+    }
+    const leaves = relative(join("src", room), resolve(path, "..", target)).startsWith("..");
+    return leaves ? [`${path}: "${target}" leaves the ${room} room; import "#room" instead`] : [];
+  });
+}
+
+test("only the tensor and mujoco rooms open an addon", () => {
+  const openers = sources
+    .filter(({ text }) => /"[^"]*\.node"|process\.dlopen/.test(text))
+    .map(({ room }) => room);
+  const others = openers.filter((room) => room !== "tensor" && room !== "mujoco" && room !== openToAll);
+  assert.deepEqual(others, []);
+});
+
+test(`no file under src is longer than ${longest} lines, but for the listed ones`, () => {
+  const long = sources
+    .map(({ path, text }) => ({ path, lines: text.split("\n").length }))
+    .filter(({ path, lines }) => lines > longest && !Object.hasOwn(longFiles, path))
+    .map(({ path, lines }) => `${path}: ${lines} lines; split it by what it knows, not by size`);
+  assert.deepEqual(long, []);
+});
+
+test("every file under src but a test begins by saying what it is", () => {
+  const silent = sources.filter(({ path, text }) => !isTest(path) && !/^(#!.*\n)?\/\*\*/.test(text));
+  assert.deepEqual(
+    silent.map(({ path }) => path),
+    [],
+  );
+});
+
+test("no file or folder is named for having no name", { skip: notGit }, () => {
+  const nameless = /(^|[/-])(utils?|common|helpers?|misc|manager|base)([-./]|$)/;
+  assert.deepEqual(
+    tracked.filter((path) => path.startsWith("src/") && nameless.test(path)),
+    [],
+  );
+});
+
+test("no source has a default export, an enum or a namespace", () => {
+  const forbidden = /^export default|^\s*(export\s+)?(const\s+)?enum\s|^\s*(export\s+)?namespace\s/m;
+  assert.deepEqual(
+    sources.filter(({ text }) => forbidden.test(text)).map(({ path }) => path),
+    [],
+  );
+});
+
+test("no tracked file holds a path of one machine or the address of one package registry", {
+  skip: notGit,
+}, () => {
+  // Written in pieces so that this file does not find itself.
+  const machine = new RegExp(["/wor" + "k/", "/roo" + "t/", "/hom" + "e/[a-z]", "/tm" + "p/[a-z]"].join("|"));
+  const registry = new RegExp(
+    ["registry\\.npm" + "js\\.org", "files\\.python" + "hosted\\.org", "/op" + "t/pypi"].join("|"),
+  );
+  const binary = /\.(png|safetensors|npy|npz|mp4|pth|pt|bin|jpg)$/;
+  const faults = tracked
+    .filter((path) => !binary.test(path) && existsSync(path))
+    .flatMap((path) => {
+      const text = readFileSync(path, "utf8");
+      const hit = machine.exec(text) ?? registry.exec(text);
+      return hit ? [`${path}: ${hit[0]}`] : [];
+    });
+  assert.deepEqual(faults, []);
+});
+
+test("tracked files stay under 32 MB in all", { skip: notGit }, () => {
+  const total = tracked
+    .filter((path) => existsSync(path))
+    .reduce((sum, path) => sum + statSync(path).size, 0);
+  assert.ok(total < 32e6, `${(total / 1e6).toFixed(1)} MB`);
+});
