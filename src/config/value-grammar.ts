@@ -1,0 +1,95 @@
+/**
+ * The small language of values on the command line and inside interpolations (Hydra's override grammar).
+ *
+ * `3`, `1e-5`, `true`, `null`, `'quoted'`, `"quoted"`, `[a, b]`, `{a: 1, b: [2]}`, `${a.b}`, bare text. A comma outside
+ * brackets is text here (Hydra would start a sweep over several runs, which we do not have).
+ */
+import { UserError } from "#registry";
+import { readScalar } from "./scalar-text.ts";
+import { type ConfigNode, map, type Origin, type Scalar } from "./tree.ts";
+
+/** Where `${` at `start` closes, past its `}`; understands nesting and quotes. */
+export function endOfInterpolation(text: string, start: number): number {
+  let depth = 0;
+  for (let i = start; i < text.length; i++) {
+    const char = text[i];
+    if (char === "\\") i++;
+    else if (depth > 0 && (char === "'" || char === '"')) i = endOfQuote(text, i) - 1;
+    else if (char === "$" && text[i + 1] === "{") {
+      depth++;
+      i++;
+    } else if (char === "{") depth++;
+    else if (char === "}" && --depth === 0) return i + 1;
+  }
+  throw new UserError(`"${text}": a \${ is never closed with }`);
+}
+
+function endOfQuote(text: string, start: number): number {
+  for (let i = start + 1; i < text.length; i++) {
+    if (text[i] === "\\") i++;
+    else if (text[i] === text[start]) return i + 1;
+  }
+  throw new UserError(`"${text}": a quote is never closed`);
+}
+
+/** Splits at `separator` outside brackets, quotes and interpolations; pieces are trimmed. */
+export function splitOutside(text: string, separator: string): string[] {
+  const pieces: string[] = [];
+  let from = 0;
+  let depth = 0;
+  for (let i = 0; i < text.length; i++) {
+    const char = text[i] ?? "";
+    if (char === "\\") i++;
+    else if (char === "'" || char === '"') i = endOfQuote(text, i) - 1;
+    else if (char === "$" && text[i + 1] === "{") i = endOfInterpolation(text, i) - 1;
+    else if ("[{(".includes(char)) depth++;
+    else if ("]})".includes(char)) depth--;
+    else if (char === separator && depth === 0) {
+      pieces.push(text.slice(from, i).trim());
+      from = i + 1;
+    }
+  }
+  pieces.push(text.slice(from).trim());
+  return pieces;
+}
+
+export function parseValue(raw: string, origin: Origin): ConfigNode {
+  const text = raw.trim();
+  if (text.startsWith("[")) {
+    return { kind: "list", items: inside(text, "]").map((item) => parseValue(item, origin)), origin };
+  }
+  if (text.startsWith("{")) return parseDict(text, origin);
+  if (/^['"]/.test(text) && endOfQuote(text, 0) === text.length) {
+    return { kind: "scalar", value: unquote(text), origin, quoted: true };
+  }
+  return { kind: "scalar", value: text === "" ? "" : readBare(text), origin };
+}
+
+function parseDict(text: string, origin: Origin): ConfigNode {
+  const entries = inside(text, "}").map((entry) => {
+    const [key = "", ...rest] = splitOutside(entry, ":");
+    if (rest.length === 0) throw new UserError(`"${text}": expected key: value inside { }, found "${entry}"`);
+    const name = /^['"]/.test(key) ? unquote(key) : key;
+    return [name, parseValue(rest.join(":"), origin)] as const;
+  });
+  return map(entries, origin);
+}
+
+function inside(text: string, close: string): string[] {
+  if (!text.endsWith(close)) throw new UserError(`"${text}": expected it to end with ${close}`);
+  const body = text.slice(1, -1).trim();
+  return body === "" ? [] : splitOutside(body, ",");
+}
+
+/** Hydra unescapes only the quote itself and the backslashes before it. */
+function unquote(text: string): string {
+  return text.slice(1, -1).replace(/\\(['"\\])/g, "$1");
+}
+
+function readBare(text: string): Scalar {
+  if (text.includes("${")) return text;
+  const value = readScalar(text.replace(/\\([\\()[\]{}:=, \t])/g, "$1"));
+  return /^(?:nan|inf|[-+]inf)$/i.test(text)
+    ? Number(text.replace(/inf/i, "Infinity").replace(/nan/i, "NaN"))
+    : value;
+}
