@@ -46,7 +46,7 @@ function readHolder() {
   }
 }
 
-const isAlive = ({ pid, started }) => pid !== undefined && startTime(pid) === started;
+const isAlive = ({ pid, started }) => started !== undefined && startTime(pid) === started;
 
 /** When a process began, in clock ticks since boot (field 22 of /proc/pid/stat); undefined when it is gone. */
 function startTime(pid) {
