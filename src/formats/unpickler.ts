@@ -1,0 +1,130 @@
+/**
+ * Reads Python pickles, protocols 0 to 5, without ever running code.
+ *
+ * The machine is the one that CPython's `pickletools` describes: a stack, a memo, and one-byte opcodes.
+ * Where Python would import a module and call what it finds there, this one looks the name up in an
+ * allow-list of our own constructors and stops at anything else. It does not recurse, so nesting cannot
+ * overflow it; it charges allocations against the size of the pickle, so a short pickle cannot ask for much.
+ */
+import { ByteCursor } from "./byte-cursor.ts";
+import type { Fault } from "./file-fault.ts";
+import { opcodes } from "./pickle-opcodes.ts";
+import { refuseTangles } from "./pickle-tangles.ts";
+import { type AllowList, type Constructor, isConstructor, type PickleContext } from "./pickle-value.ts";
+
+export interface UnpickleOptions {
+  readonly fault: Fault;
+  readonly allowed: AllowList;
+  /** What a persistent id (PyTorch's storages) stands for. Without it such ids are refused. */
+  readonly persistent?: (id: unknown) => unknown;
+  readonly start?: number;
+}
+
+/** The value, and where the next byte after the pickle is. */
+export function unpickle(bytes: Uint8Array, options: UnpickleOptions): { value: unknown; end: number } {
+  const machine = new PickleMachine(bytes, options);
+  const value = machine.run();
+  refuseTangles(value, bytes.byteLength, options.fault);
+  return { value, end: machine.cursor.position };
+}
+
+export class PickleMachine implements PickleContext {
+  readonly cursor: ByteCursor;
+  readonly fault: Fault;
+  readonly memo = new Map<number, unknown>();
+  #stack: unknown[] = [];
+  readonly #outerStacks: unknown[][] = [];
+  readonly #allowed: AllowList;
+  readonly #persistent: ((id: unknown) => unknown) | undefined;
+  #budget: number;
+  #stopped = false;
+
+  constructor(bytes: Uint8Array, { fault, allowed, persistent, start = 0 }: UnpickleOptions) {
+    this.cursor = new ByteCursor(bytes, fault, start);
+    this.fault = fault;
+    this.#allowed = allowed;
+    this.#persistent = persistent;
+    this.#budget = bytes.byteLength;
+  }
+
+  run(): unknown {
+    while (!this.#stopped) {
+      const code = this.cursor.uint8();
+      const opcode = opcodes.get(code);
+      if (!opcode) throw this.fault(`byte ${code} at ${this.cursor.position - 1} is not a pickle opcode`);
+      opcode(this);
+    }
+    return this.pop();
+  }
+
+  stop(): void {
+    if (this.#outerStacks.length > 0) throw this.fault("its pickle stops inside an unfinished collection");
+    this.#stopped = true;
+  }
+
+  push(value: unknown): void {
+    this.#stack.push(value);
+  }
+
+  pop(): unknown {
+    if (this.#stack.length === 0) throw this.fault("its pickle takes from an empty stack");
+    return this.#stack.pop();
+  }
+
+  top(): unknown {
+    if (this.#stack.length === 0) throw this.fault("its pickle looks at an empty stack");
+    return this.#stack.at(-1);
+  }
+
+  mark(): void {
+    this.#outerStacks.push(this.#stack);
+    this.#stack = [];
+  }
+
+  /** Everything pushed since the last mark. */
+  popToMark(): unknown[] {
+    const items = this.#stack;
+    const outer = this.#outerStacks.pop();
+    if (!outer) throw this.fault("its pickle closes a collection that it never opened");
+    this.#stack = outer;
+    return items;
+  }
+
+  /** POP removes the mark itself when nothing was pushed after it. */
+  discard(): void {
+    if (this.#stack.length > 0) this.#stack.pop();
+    else this.popToMark();
+  }
+
+  recall(index: number): unknown {
+    if (!this.memo.has(index)) throw this.fault(`its pickle recalls memo ${index}, which was never set`);
+    return this.memo.get(index);
+  }
+
+  find(module: unknown, name: unknown): Constructor {
+    const known = this.#allowed.get(`${module}.${name}`);
+    if (known) return known;
+    throw this.fault(
+      `it names the Python object "${printable(module)}.${printable(name)}", which is not plain data; ` +
+        "it was not run. If you trust the file, load it in Python and save only arrays and tensors",
+    );
+  }
+
+  call(callable: unknown, args: unknown): unknown {
+    if (!isConstructor(callable)) throw this.fault("its pickle calls something that is not a constructor");
+    if (!Array.isArray(args)) throw this.fault(`its pickle calls ${callable.name} without an argument tuple`);
+    return callable.construct(args, this);
+  }
+
+  loadPersistent(id: unknown): unknown {
+    if (!this.#persistent) throw this.fault("it refers to data outside itself, which only PyTorch files may");
+    return this.#persistent(id);
+  }
+
+  spend(bytes: number): void {
+    this.#budget -= bytes;
+    if (this.#budget < 0) throw this.fault("its pickle asks for more memory than the file is large");
+  }
+}
+
+const printable = (name: unknown): string => JSON.stringify(String(name).slice(0, 100)).slice(1, -1);
