@@ -142,3 +142,18 @@ test("tracked files stay under 32 MB in all", { skip: notGit }, () => {
     .reduce((sum, path) => sum + statSync(path).size, 0);
   assert.ok(total < 32e6, `${(total / 1e6).toFixed(1)} MB`);
 });
+
+test("the lockfile has an entry for every optional package, without which npm ci refuses it", () => {
+  type Entry = { readonly optionalDependencies?: Readonly<Record<string, string>> };
+  const { packages } = JSON.parse(readFileSync("package-lock.json", "utf8")) as {
+    packages: Record<string, Entry>;
+  };
+  const missing = Object.entries(packages).flatMap(([path, { optionalDependencies = {} }]) =>
+    Object.keys(optionalDependencies)
+      .filter(
+        (name) => !(`node_modules/${name}` in packages) && !(`${path}/node_modules/${name}` in packages),
+      )
+      .map((name) => `${path} needs ${name}`),
+  );
+  assert.deepEqual(missing, []);
+});
