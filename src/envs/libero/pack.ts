@@ -1,0 +1,30 @@
+/**
+ * LIBERO (Liu et al. 2023, https://arxiv.org/abs/2306.03310) as an asset pack: 130 language-conditioned manipulation
+ * tasks of a Panda arm, from files that `reverie fetch libero` prepares once.
+ */
+import type { AssetPack, InitStates } from "../engine/pack.ts";
+import { liberoFolder, resolveIn } from "./folder.ts";
+import { readPrunedInit } from "./init-states.ts";
+import { liberoObjects } from "./objects.ts";
+import { liberoProblems, liberoRobots } from "./problems.ts";
+import { liberoSuites } from "./suites.ts";
+
+export function liberoPack(folder = liberoFolder()): AssetPack {
+  const states = new Map<string, InitStates>();
+  const resolve = (file: string) => resolveIn(folder, file);
+  return {
+    name: "libero",
+    baseXml: "robosuite/base.xml",
+    objects: liberoObjects,
+    problems: liberoProblems,
+    robots: liberoRobots,
+    suites: liberoSuites,
+    placementQuaternion: "xyzw",
+    resolve,
+    readInitStates({ initStates: file }) {
+      const found = states.get(file) ?? readPrunedInit(resolve(file));
+      states.set(file, found);
+      return found;
+    },
+  };
+}
