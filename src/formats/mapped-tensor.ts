@@ -1,0 +1,42 @@
+/** Tensors over the bytes of a mapped file, strided as the file says; copied only where alignment forbids it. */
+import { aten, type mapFile, type Tensor, tensor, zeros } from "#tensor";
+import { elementBytes, elementsFromBytes } from "./numeric-array.ts";
+import type { StoredTensor, TorchElementType } from "./torch-pickle.ts";
+
+export type MappedFile = ReturnType<typeof mapFile>;
+
+/** Where a contiguous tensor lies in the file. */
+export interface MappedRun {
+  readonly byteOffset: number;
+  readonly dtype: TorchElementType;
+  readonly shape: readonly number[];
+}
+
+export function mappedRun(file: MappedFile, { byteOffset, dtype, shape }: MappedRun): Tensor {
+  const size = elementBytes(dtype);
+  const count = shape.reduce((product, length) => product * length, 1);
+  if (count === 0) return zeros(shape, { dtype });
+  if (byteOffset % size === 0) return file.tensor(byteOffset, dtype, shape);
+  const elements = elementsFromBytes(dtype, file.bytes(byteOffset, count * size).slice());
+  return tensor(elements as Float32Array, { shape, dtype });
+}
+
+export function mappedTensor(file: MappedFile, stored: StoredTensor): Tensor {
+  const { storage, dtype, shape, stride, offset } = stored;
+  const size = elementBytes(dtype);
+  if (isContiguous(shape, stride)) {
+    return mappedRun(file, { byteOffset: storage.byteOffset + offset * size, dtype, shape });
+  }
+  const count = Math.floor(storage.byteLength / size);
+  const whole = mappedRun(file, { byteOffset: storage.byteOffset, dtype, shape: [count] });
+  return aten.as_strided(whole, shape, stride, offset);
+}
+
+function isContiguous(shape: readonly number[], stride: readonly number[]): boolean {
+  let expected = 1;
+  for (let axis = shape.length - 1; axis >= 0; axis--) {
+    if (shape[axis] !== 1 && stride[axis] !== expected) return false;
+    expected *= shape[axis]!;
+  }
+  return true;
+}
