@@ -1,0 +1,19 @@
+/** Files: weights, arrays, pictures and videos, in the formats that the field publishes. */
+export { flushFolder, replaceFile, temporaryName } from "./atomic-write.ts";
+export { type Checkpoint, openCheckpoint } from "./checkpoint-folder.ts";
+export { type JsonObject, readJsonFile, writeJsonFile } from "./json-file.ts";
+export { readNpy, writeNpy } from "./npy.ts";
+export { readNpz } from "./npz.ts";
+export type { ElementData, ElementType, NumericArray } from "./numeric-array.ts";
+export { isNumericArray, type NumpyArray, type ObjectArray, type TextArray } from "./numpy-array.ts";
+export { decodePng, readPng } from "./png-decode.ts";
+export { encodePng, type PngOptions } from "./png-encode.ts";
+export type { Picture } from "./png-layout.ts";
+export { readSafetensors, writeSafetensors } from "./safetensors.ts";
+export {
+  readSafetensorsHeader,
+  type SafetensorsEntry,
+  type SafetensorsHeader,
+} from "./safetensors-header.ts";
+export { readTorch, readTorchLayout, readTorchState } from "./torch-file.ts";
+export { StoredTensor } from "./torch-pickle.ts";
