@@ -5,7 +5,7 @@
  * by raw storages (`torch-legacy.ts`). Tensors are mapped from the file, not copied. TorchScript archives
  * hold programs and are refused.
  */
-import { mapFile, type Tensor } from "#tensor";
+import { type MappedFile, mapFile, type Tensor } from "#tensor";
 import { type FileBytes, withFileBytes } from "./file-bytes.ts";
 import { type Fault, fileFault } from "./file-fault.ts";
 import { mappedTensor } from "./mapped-tensor.ts";
@@ -24,7 +24,7 @@ export const torchAllowed = new Map([...builtinConstructors, ...numpyConstructor
 export function readTorch(path: string): unknown {
   const value = readTorchLayout(path);
   const tensors = new Map<StoredTensor, Tensor>();
-  let file: ReturnType<typeof mapFile> | undefined;
+  let file: MappedFile | undefined;
   const toTensor = (stored: StoredTensor): Tensor => {
     file ??= mapFile(path);
     const known = tensors.get(stored) ?? mappedTensor(file, stored);

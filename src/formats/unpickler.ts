@@ -121,10 +121,10 @@ export class PickleMachine implements PickleContext {
     return this.#persistent(id);
   }
 
-  spend(bytes: number): void {
+  readonly spend = (bytes: number): void => {
     this.#budget -= bytes;
     if (this.#budget < 0) throw this.fault("its pickle asks for more memory than the file is large");
-  }
+  };
 }
 
 const printable = (name: unknown): string => JSON.stringify(String(name).slice(0, 100)).slice(1, -1);
