@@ -69,13 +69,13 @@ export class ByteCursor {
     }
   }
 
-  /** Up to the next newline, which is consumed and not returned. */
+  /** Latin-1 text up to the next newline, which is consumed and not returned. */
   line(): string {
     const end = this.bytes.indexOf(10, this.#position);
     if (end < 0) throw this.#fault("it ends in the middle of a line");
-    const text = this.text(end - this.#position);
+    const line = this.take(end - this.#position);
     this.#position = end + 1;
-    return text;
+    return Buffer.from(line.buffer, line.byteOffset, line.byteLength).toString("latin1");
   }
 
   #advance(length: number): number {

@@ -60,7 +60,7 @@ function parseHeader(file: FileBytes, fault: Fault): SafetensorsHeader {
     );
   }
   const fields = parseJsonObject(file.read(8, length), fault);
-  const metadata = parseMetadata(fields["__metadata__"], fault);
+  const metadata = parseMetadata(fields.__metadata__, fault);
   const tensors = new Map<string, SafetensorsEntry>();
   for (const [name, entry] of Object.entries(fields)) {
     if (name !== "__metadata__") tensors.set(name, parseEntry(name, entry, 8 + length, fault));
