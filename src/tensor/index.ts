@@ -1,6 +1,8 @@
 /** The door to libtorch: tensors, their operators, gradients, lifetimes, devices, optimisers and collectives. */
 
+export { AdamW, type AdamWOptions, type ParameterGroup } from "./adamw.ts";
 export { aten } from "./aten.ts";
+export { clipGradNorm, globalNorm } from "./clip.ts";
 export {
   arange,
   type CreateOptions,
@@ -21,11 +23,24 @@ export {
   where,
   zeros,
 } from "./create.ts";
+export {
+  type CaptureOptions,
+  type DeviceMemory,
+  deviceMemory,
+  Event,
+  emptyCache,
+  Graph,
+  Stream,
+} from "./cuda.ts";
+export { type Backend, type GroupOptions, ProcessGroup, type Reduction } from "./distributed.ts";
 export type { Device, DType, Scalar, TypedArray } from "./dtype.ts";
 export { Generator, manualSeed } from "./generator.ts";
 export { enableGrad, type GradOptions, grad, inferenceMode, noGrad } from "./gradients.ts";
+export { type Layer, type LayerWiseResult, layerWise } from "./layer-wise.ts";
 export { keep, liveTensors, scope } from "./living.ts";
 export * from "./machine.ts";
 export { giveTensor, type MappedFile, mapFile, takeTensor } from "./map-file.ts";
 export { fast, op } from "./operator.ts";
-export { type Operand, Tensor, type ToOptions } from "./tensor.ts";
+export { constantSchedule, cosineSchedule, linearSchedule, type Schedule } from "./schedule.ts";
+export { type Operand, Tensor } from "./tensor.ts";
+export type { ToOptions } from "./tensor-layout.ts";

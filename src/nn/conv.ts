@@ -1,0 +1,72 @@
+/** Convolutions over one, two or three axes, in PyTorch's layout: weight [out, in / groups, …kernel]. */
+import { fast, type Tensor } from "#tensor";
+import { Module, type ModuleOptions } from "./module.ts";
+import { constant, parameter } from "./parameter.ts";
+
+type Size = number | readonly number[];
+
+export interface ConvOptions extends ModuleOptions {
+  readonly kernel: Size;
+  readonly stride?: Size;
+  readonly padding?: Size;
+  readonly dilation?: Size;
+  readonly groups?: number;
+  readonly bias?: boolean;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: the three operators differ only in the number of axes
+type Convolve = (...args: any[]) => Tensor;
+const convolve: Record<number, Convolve> = {
+  1: fast("aten::conv1d") as Convolve,
+  2: fast("aten::conv2d") as Convolve,
+  3: fast("aten::conv3d") as Convolve,
+};
+
+const spread = (size: Size, axes: number): number[] =>
+  typeof size === "number" ? Array(axes).fill(size) : [...size];
+
+class Conv extends Module {
+  weight: Tensor;
+  bias?: Tensor;
+  readonly #convolve: Convolve;
+  readonly #geometry: readonly [stride: number[], padding: number[], dilation: number[], groups: number];
+
+  constructor(axes: number, inputs: number, outputs: number, options: ConvOptions) {
+    super();
+    const { kernel, stride = 1, padding = 0, dilation = 1, groups = 1, bias = true, ...where } = options;
+    this.weight = parameter([outputs, inputs / groups, ...spread(kernel, axes)], where);
+    if (bias) this.bias = constant([outputs], 0, where);
+    this.#convolve = convolve[axes] as Convolve;
+    this.#geometry = [spread(stride, axes), spread(padding, axes), spread(dilation, axes), groups];
+  }
+
+  forward(x: Tensor): Tensor {
+    return this.#convolve(x, this.weight, this.bias ?? null, ...this.#geometry);
+  }
+}
+
+export class Conv1d extends Conv {
+  constructor(inputs: number, outputs: number, options: ConvOptions) {
+    super(1, inputs, outputs, options);
+  }
+}
+export class Conv2d extends Conv {
+  readonly #inputs: number;
+  readonly #options: ConvOptions;
+
+  constructor(inputs: number, outputs: number, options: ConvOptions) {
+    super(2, inputs, outputs, options);
+    this.#inputs = inputs;
+    this.#options = options;
+  }
+
+  /** A fresh convolution of the same geometry with another number of outputs: LoRA's first half. */
+  sibling(outputs: number, options: Partial<ConvOptions>): Conv2d {
+    return new Conv2d(this.#inputs, outputs, { ...this.#options, ...options });
+  }
+}
+export class Conv3d extends Conv {
+  constructor(inputs: number, outputs: number, options: ConvOptions) {
+    super(3, inputs, outputs, options);
+  }
+}

@@ -1,0 +1,13 @@
+/** The bricks that models are built from, with the field names of published checkpoints. */
+export { gelu, geluTanh, quickGelu, silu } from "./activation.ts";
+export { type AttentionOptions, attention, mergeHeads, splitHeads } from "./attention.ts";
+export { Conv1d, Conv2d, Conv3d, type ConvOptions } from "./conv.ts";
+export { GatedMlp, Mlp, type MlpOptions } from "./feed-forward.ts";
+export { Embedding, Linear, type LinearOptions } from "./linear.ts";
+export { LoraConv2d, LoraLinear, type LoraOptions } from "./lora.ts";
+export { type LoadOptions, Module, type ModuleOptions, type State } from "./module.ts";
+export { GroupNorm, LayerNorm, type NormOptions, RMSNorm } from "./norm.ts";
+export { buffer, constant, initNormal, initUniform, parameter } from "./parameter.ts";
+export { PatchEmbedding, type PatchEmbeddingOptions } from "./patch-embedding.ts";
+export { type RotaryTable, rotaryAngles, rotaryTable, rotateHalves, rotateInterleaved } from "./rotary.ts";
+export { type TimestepOptions, timestepEmbedding } from "./timestep.ts";

@@ -1,0 +1,85 @@
+/**
+ * Low-rank adaptation: y = base(x) + scale · B(A(x)), with only A and B trained. Hu et al. 2021,
+ * https://arxiv.org/abs/2106.09685.
+ *
+ * The base weight is never materialised with the product added, except by `merge`. Field names follow PEFT's
+ * runtime names: `base_layer`, `lora_A`, `lora_B`. A convolution's A is a convolution of the same geometry with r
+ * outputs, and its B a 1×1 convolution.
+ */
+import { type Generator, noGrad, type Tensor } from "#tensor";
+import { Conv2d } from "./conv.ts";
+import { Linear } from "./linear.ts";
+import { Module } from "./module.ts";
+import { initNormal } from "./parameter.ts";
+
+export interface LoraOptions {
+  readonly rank: number;
+  readonly alpha: number;
+}
+
+type Layer = Module & { weight: Tensor; forward(x: Tensor): Tensor };
+
+abstract class Lora<Base extends Layer> extends Module {
+  readonly base_layer: Base;
+  abstract readonly lora_A: Layer;
+  abstract readonly lora_B: Layer;
+  readonly scale: number;
+
+  constructor(base: Base, { rank, alpha }: LoraOptions) {
+    super();
+    this.base_layer = base;
+    this.scale = alpha / rank;
+    base.requiresGrad_(false);
+  }
+
+  forward(x: Tensor): Tensor {
+    const low = this.lora_B.forward(this.lora_A.forward(x));
+    return this.base_layer.forward(x).add(this.scale === 1 ? low : low.mul(this.scale));
+  }
+
+  /** The weight's change: scale · B A in the base weight's shape. */
+  delta(): Tensor {
+    const b = this.lora_B.weight.flatten(1);
+    const product = b.matmul(this.lora_A.weight.flatten(1));
+    return product.mul(this.scale).reshape(this.base_layer.weight.shape);
+  }
+
+  /** Adds the change to the base weight and gives the plain layer back. */
+  merge(): Base {
+    noGrad(() => this.base_layer.weight.add_(this.delta()));
+    return this.base_layer;
+  }
+
+  /** A ~ N(0, 1/r²), B = 0: the adapted layer begins as the base layer. */
+  initialise(generator: Generator): this {
+    initNormal(this.lora_A.weight, 1 / this.lora_A.weight.size(0), generator);
+    noGrad(() => this.lora_B.weight.zero_());
+    return this;
+  }
+}
+
+export class LoraLinear extends Lora<Linear> {
+  readonly lora_A: Linear;
+  readonly lora_B: Linear;
+
+  constructor(base: Linear, options: LoraOptions) {
+    super(base, options);
+    const [outputs = 0, inputs = 0] = base.weight.shape;
+    const like = { device: base.weight.device, dtype: base.weight.dtype, bias: false };
+    this.lora_A = new Linear(inputs, options.rank, like);
+    this.lora_B = new Linear(options.rank, outputs, like);
+  }
+}
+
+export class LoraConv2d extends Lora<Conv2d> {
+  readonly lora_A: Conv2d;
+  readonly lora_B: Conv2d;
+
+  constructor(base: Conv2d, options: LoraOptions) {
+    super(base, options);
+    const [outputs = 0] = base.weight.shape;
+    const like = { device: base.weight.device, dtype: base.weight.dtype, bias: false };
+    this.lora_A = base.sibling(options.rank, like);
+    this.lora_B = new Conv2d(options.rank, outputs, { kernel: 1, ...like });
+  }
+}

@@ -1,0 +1,72 @@
+/** Layer, root-mean-square and group normalisation. */
+import { fast, type Tensor } from "#tensor";
+import { Module, type ModuleOptions } from "./module.ts";
+import { constant } from "./parameter.ts";
+
+const layerNorm = fast("aten::layer_norm");
+const groupNorm = fast("aten::group_norm");
+
+export interface NormOptions extends ModuleOptions {
+  readonly eps?: number;
+  /** False leaves out scale and shift: the field's "elementwise_affine". */
+  readonly affine?: boolean;
+}
+
+export class LayerNorm extends Module {
+  weight?: Tensor;
+  bias?: Tensor;
+  readonly #width: number;
+  readonly #eps: number;
+
+  constructor(width: number, { eps = 1e-5, affine = true, ...options }: NormOptions = {}) {
+    super();
+    this.#width = width;
+    this.#eps = eps;
+    if (affine) {
+      this.weight = constant([width], 1, options);
+      this.bias = constant([width], 0, options);
+    }
+  }
+
+  forward(x: Tensor): Tensor {
+    return layerNorm(x, [this.#width], this.weight ?? null, this.bias ?? null, this.#eps);
+  }
+}
+
+/** Llama's form: computed in float32 whatever the input, scaled in the input's type. Zhang & Sennrich 2019, https://arxiv.org/abs/1910.07467 */
+export class RMSNorm extends Module {
+  weight: Tensor;
+  readonly #eps: number;
+
+  constructor(width: number, { eps = 1e-6, ...options }: NormOptions = {}) {
+    super();
+    this.#eps = eps;
+    this.weight = constant([width], 1, options);
+  }
+
+  forward(x: Tensor): Tensor {
+    const { dtype } = x;
+    const wide = dtype === "float32" ? x : x.float();
+    const scaled = wide.mul(wide.square().mean(-1, true).add(this.#eps).rsqrt());
+    return this.weight.mul(dtype === "float32" ? scaled : scaled.to({ dtype }));
+  }
+}
+
+export class GroupNorm extends Module {
+  weight: Tensor;
+  bias: Tensor;
+  readonly #groups: number;
+  readonly #eps: number;
+
+  constructor(groups: number, channels: number, { eps = 1e-5, ...options }: NormOptions = {}) {
+    super();
+    this.#groups = groups;
+    this.#eps = eps;
+    this.weight = constant([channels], 1, options);
+    this.bias = constant([channels], 0, options);
+  }
+
+  forward(x: Tensor): Tensor {
+    return groupNorm(x, this.#groups, this.weight, this.bias, this.#eps);
+  }
+}

@@ -1,0 +1,120 @@
+/**
+ * Collectives between processes over torch's own c10d: TCPStore for the rendezvous, Gloo on CPU, NCCL on GPU.
+ *
+ * Wire-compatible with Python: a Node rank and a rank started by torch.distributed.init_process_group can share a
+ * group, because the store's key prefixes are the same. A rank that dies makes the others fail with an error within
+ * the time-out instead of waiting for ever.
+ */
+import { UserError } from "#registry";
+import { addon } from "./addon.ts";
+import type { Tensor } from "./tensor.ts";
+
+export type Backend = "gloo" | "nccl";
+export type Reduction = "sum" | "avg" | "product" | "min" | "max";
+
+/** c10d's numbers for them. */
+const reductionCodes: Record<Reduction, number> = { sum: 0, avg: 1, product: 2, min: 3, max: 4 };
+
+export interface GroupOptions {
+  readonly backend: Backend;
+  readonly host: string;
+  readonly port: number;
+  readonly rank: number;
+  readonly worldSize: number;
+  /** Milliseconds after which a rendezvous or a collective fails. */
+  readonly timeoutMs?: number;
+}
+
+const explain =
+  (what: string, { rank, worldSize, host, port }: GroupOptions) =>
+  (cause: unknown) => {
+    const reason = cause instanceof Error ? cause.message.split("\n")[0] : String(cause);
+    throw new UserError(`${what} failed on rank ${rank} of ${worldSize} (${host}:${port}): ${reason}`, {
+      cause,
+    });
+  };
+
+export class ProcessGroup {
+  readonly rank: number;
+  readonly worldSize: number;
+  readonly #group: number;
+  readonly #stores: readonly number[];
+  readonly #options: GroupOptions;
+
+  private constructor(group: number, stores: readonly number[], options: GroupOptions) {
+    this.#group = group;
+    this.#stores = stores;
+    this.#options = options;
+    this.rank = options.rank;
+    this.worldSize = options.worldSize;
+  }
+
+  /** Meets the other ranks; rank 0 also serves the store. */
+  static async join(options: GroupOptions): Promise<ProcessGroup> {
+    const { backend, host, port, rank, worldSize, timeoutMs = 300_000 } = options;
+    const failed = explain(`joining the ${backend} group`, options);
+    const root = await addon.storeTcp(host, port, worldSize, rank === 0, timeoutMs).catch(failed);
+    const stores = [root as number];
+    // the prefixes under which init_process_group keeps the default group of a device
+    for (const prefix of ["default_pg", "0/", backend === "nccl" ? "cuda/" : "cpu/"]) {
+      stores.push(addon.storePrefix(stores[stores.length - 1] as number, prefix));
+    }
+    const inner = stores[stores.length - 1] as number;
+    const group = await addon.groupNew(backend, inner, rank, worldSize, timeoutMs).catch(failed);
+    return new ProcessGroup(group as number, stores, options);
+  }
+
+  /** Every rank's tensor becomes the reduction of all. */
+  allReduce(tensor: Tensor, reduction: Reduction = "sum"): Promise<void> {
+    if (reduction === "avg" && this.#options.backend === "gloo") {
+      return this.#run("all_reduce", tensor, null, reductionCodes.sum).then(() => {
+        tensor.div_(this.worldSize);
+      });
+    }
+    return this.#run("all_reduce", tensor, null, reductionCodes[reduction]);
+  }
+  /** Every rank's tensor becomes the root's. */
+  broadcast(tensor: Tensor, root = 0): Promise<void> {
+    return this.#run("broadcast", tensor, null, root);
+  }
+  /** `out` is the ranks' tensors one after the other. */
+  allGather(out: Tensor, input: Tensor): Promise<void> {
+    return this.#run("all_gather", out, input, 0);
+  }
+  /** `out` is this rank's part of the sum of all inputs. */
+  reduceScatter(out: Tensor, input: Tensor, reduction: Reduction = "sum"): Promise<void> {
+    return this.#run("reduce_scatter", out, input, reductionCodes[reduction]);
+  }
+  send(tensor: Tensor, to: number): Promise<void> {
+    return this.#run("send", tensor, null, to);
+  }
+  receive(tensor: Tensor, from: number): Promise<void> {
+    return this.#run("recv", tensor, null, from);
+  }
+  barrier(): Promise<void> {
+    return this.#run("barrier", null, null, 0);
+  }
+
+  /** A small value under a name that every rank can read; `readValue` waits for it. */
+  publish(name: string, value: string): Promise<void> {
+    return addon.storeSet(this.#stores[0] as number, name, value);
+  }
+  readValue(name: string): Promise<string> {
+    return addon.storeGet(this.#stores[0] as number, name);
+  }
+
+  close(): void {
+    addon.groupClose(this.#group);
+    for (const store of this.#stores) addon.storeClose(store);
+  }
+
+  async #run(kind: string, out: Tensor | null, input: Tensor | null, x: number): Promise<void> {
+    const timeout = this.#options.timeoutMs ?? 300_000;
+    try {
+      const work = addon.collective(this.#group, kind, out?.handle ?? 0, input?.handle ?? 0, x, timeout);
+      await addon.collectiveWaitAsync(work);
+    } catch (cause) {
+      explain(kind, this.#options)(cause);
+    }
+  }
+}
