@@ -19,6 +19,7 @@ export function liberoPack(folder = liberoFolder()): AssetPack {
     problems: liberoProblems,
     robots: liberoRobots,
     suites: liberoSuites,
+    control: { substeps: 25, stiffness: 150, staleFirstStep: true, settleSteps: 15 },
     placementQuaternion: "xyzw",
     resolve,
     readInitStates({ initStates: file }) {

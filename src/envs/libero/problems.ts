@@ -38,7 +38,7 @@ export const liberoProblems: Readonly<Record<string, Problem>> = {
     shrinkRegions: true,
     table: { fullSize: tableSize, friction: [0.6, 0.005, 0.0001], offset: [0, 0, 0.9] },
     cameras: {
-      agentview: at([0.6586131746834771, 0, 1.6103500240372423], lookDown),
+      agentview: at([0.6586131746834771, 0, 1.6103500240372424], lookDown),
       frontview: at([1, 0, 1.48], lookBack),
       galleryview: gallery,
     },
@@ -57,7 +57,7 @@ export const liberoProblems: Readonly<Record<string, Problem>> = {
     shrinkRegions: false,
     table: { fullSize: tableSize, friction: [1, 0.005, 0.0001], offset: [0, 0, 0.9] },
     cameras: {
-      agentview: at([0.6586131746834771, 0, 1.6103500240372423], lookDown),
+      agentview: at([0.6586131746834771, 0, 1.6103500240372424], lookDown),
       frontview: at([1, 0, 1.48], lookBack),
       galleryview: gallery,
       paperview: paper([2.1, 0.535, 2.075]),
@@ -76,7 +76,7 @@ export const liberoProblems: Readonly<Record<string, Problem>> = {
     zoneOffset: [-0.2, 0, 0.867],
     shrinkRegions: false,
     cameras: {
-      agentview: at([0.4586131746834771, 0, 1.6103500240372423], lookDown),
+      agentview: at([0.4586131746834771, 0, 1.6103500240372424], lookDown),
       frontview: at([1, 0, 1.48], lookBack),
       galleryview: gallery,
       paperview: paper([2.1, 0.535, 2.075]),
