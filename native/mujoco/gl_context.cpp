@@ -100,7 +100,7 @@ struct Egl {
     EglHandle found[32];
     int32_t count = 0;
     if (!queryDevices || !queryDevices(32, found, &count)) return {};
-    return {found, found + count};
+    return std::vector<EglHandle>(found, found + count);  // braces would make a list of two pointers
   }
 
   // Displays are the process's and are never terminated: another thread may be drawing on one.

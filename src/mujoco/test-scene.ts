@@ -9,7 +9,7 @@ export const ballAndArm = `
   </asset>
   <worldbody>
     <light pos="0 0 3"/>
-    <camera name="front" pos="0 -2 1" xyaxes="1 0 0 0 0.4 0.9"/>
+    <camera name="front" pos="0 -2 1" xyaxes="1 0 0 0 0.25 1"/>
     <camera name="top" pos="0 0 3"/>
     <geom name="floor" type="plane" size="2 2 0.1" material="checks"/>
     <body name="ball" pos="0 0 0.5">
