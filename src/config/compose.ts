@@ -46,12 +46,14 @@ export function compose(options: ComposeOptions): Composition {
   const search = options.search.with(hydraFolders(primary, options.environment));
   const overrides = (options.overrides ?? []).map(parseOverride);
   const isChoice = (override: Override) => choosesGroup(override, search);
-  const builder = new Builder(search, overrides.filter(isChoice).map(toChoice), options.groupAliases ?? {});
-  let root = builder.primary(
-    primary,
-    file.name,
-    overrides.filter((o) => o.kind === "add" && isChoice(o)).map(toChoice),
+  const choices = overrides.filter(isChoice);
+  const isAddition = (override: Override) => override.kind === "add";
+  const builder = new Builder(
+    search,
+    choices.filter((o) => !isAddition(o)).map(toChoice),
+    options.groupAliases ?? {},
   );
+  let root = builder.primary(primary, file.name, choices.filter(isAddition).map(toChoice));
   root = { ...root, entries: new Map([...root.entries].filter(([key]) => key !== "hydra")) };
   for (const override of overrides.filter((each) => !isChoice(each) && !each.key.startsWith("hydra."))) {
     root = applyOverride(root, override, options.mayAdd);
@@ -111,8 +113,7 @@ class Builder {
     for (const item of items)
       if (item !== "_self_" && item.override) this.#choices.push({ ...item, text: placeOf(item.origin) });
     let root = this.#include(content, name, "", []);
-    for (const choice of added.filter((each) => !this.#used.has(each))) {
-      this.#used.add(choice);
+    for (const choice of added) {
       const entry = { ...choice, optional: false, override: false, origin: commandLine };
       root = mergeMaps(root, this.#entry(entry, "", []));
     }

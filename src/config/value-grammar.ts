@@ -5,7 +5,7 @@
  * brackets is text here (Hydra would start a sweep over several runs, which we do not have).
  */
 import { UserError } from "#registry";
-import { readScalar } from "./scalar-text.ts";
+import { readNumber } from "./scalar-text.ts";
 import { type ConfigNode, map, type Origin, type Scalar } from "./tree.ts";
 
 /** Where `${` at `start` closes, past its `}`; understands nesting and quotes. */
@@ -86,10 +86,13 @@ function unquote(text: string): string {
   return text.slice(1, -1).replace(/\\(['"\\])/g, "$1");
 }
 
-function readBare(text: string): Scalar {
-  if (text.includes("${")) return text;
-  const value = readScalar(text.replace(/\\([\\()[\]{}:=, \t])/g, "$1"));
-  return /^(?:nan|inf|[-+]inf)$/i.test(text)
-    ? Number(text.replace(/inf/i, "Infinity").replace(/nan/i, "NaN"))
-    : value;
+/** Stricter than YAML, as in Hydra: only true and false are booleans, only decimal digits are numbers. */
+function readBare(raw: string): Scalar {
+  if (raw.includes("${")) return raw;
+  const text = raw.replace(/\\([\\()[\]{}:=, \t])/g, "$1");
+  const word = text.toLowerCase();
+  if (word === "null") return null;
+  if (word === "true" || word === "false") return word === "true";
+  if (/^[-+]?(?:nan|inf)$/.test(word)) return Number(word.replace("inf", "Infinity").replace("nan", "NaN"));
+  return /^[-+]?(?:0[xb]|0\d)/.test(word) ? text : (readNumber(text) ?? text);
 }

@@ -1,0 +1,56 @@
+/**
+ * `env`: the part of an environment's settings that every environment shares.
+ *
+ * What belongs to one environment only (a suite's name, a world model's files) is checked by that environment's own
+ * schema, found by `env_type`.
+ */
+import { z } from "zod";
+
+const video = z.strictObject({
+  save_video: z.boolean().default(false),
+  info_on_video: z.boolean().default(true),
+  video_base_dir: z.string().optional(),
+  fps: z.number().positive().nullish(),
+  extra_info_on_video: z.array(z.string()).nullish(),
+});
+
+const dataCollection = z.strictObject({
+  enabled: z.boolean().default(false),
+  save_dir: z.string().nullish(),
+  export_format: z.enum(["pickle", "lerobot"]).default("pickle"),
+  robot_type: z.string().default("panda"),
+  fps: z.number().positive().default(10),
+  only_success: z.boolean().default(false),
+  finalize_interval: z.int().positive().default(100),
+});
+
+/** The keys of `env.train` and `env.eval` that the frame owns. Loose: the family checks the others. */
+export const environmentFrame = z.looseObject({
+  env_type: z.string().describe("the family"),
+  rollout_epoch: z.int().positive().default(1).describe("passes over all slots per training step"),
+  total_num_envs: z.int().positive().nullable().describe("slots over all env workers"),
+  group_size: z.int().positive().default(1).describe("neighbouring slots that start from the same state"),
+  max_steps_per_rollout_epoch: z.int().positive().describe("actions per slot and pass"),
+  max_episode_steps: z.int().positive().describe("actions after which an episode is cut off"),
+  auto_reset: z.boolean().default(false).describe("a finished slot starts a new episode at once"),
+  ignore_terminations: z.boolean().default(false).describe("an episode ends only when its time is up"),
+  use_rel_reward: z.boolean().default(true).describe("reward the change of the task's score, not the score"),
+  reward_coef: z.number().default(1).describe("factor on rewards"),
+  seed: z.int().default(0),
+  use_fixed_reset_state_ids: z.boolean().default(true),
+  use_ordered_reset_state_ids: z.boolean().default(false),
+  is_eval: z.boolean().default(false),
+  enable_offload: z.boolean().default(false).describe("leave the accelerator between phases"),
+  enable_init_offload: z.boolean().default(true),
+  video_cfg: video.prefault({}),
+  override_cfg: z.looseObject({}).nullish(),
+  override_cfgs: z.array(z.looseObject({})).nullish(),
+  data_collection: dataCollection.nullish(),
+});
+
+export const environmentsFrame = z.strictObject({
+  group_name: z.string().default("EnvGroup"),
+  delay_sampler: z.looseObject({}).nullish(),
+  train: environmentFrame,
+  eval: environmentFrame.optional(),
+});

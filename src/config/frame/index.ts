@@ -1,0 +1,56 @@
+/**
+ * The frame of a run: what the core itself must know, strict to the last key.
+ *
+ * The environment, the policy and the algorithm are families: the frame knows their shared keys and leaves the rest
+ * to the schema that lives beside each family.
+ */
+import { z } from "zod";
+import { actorFrame } from "./actor.ts";
+import { clusterFrame } from "./cluster.ts";
+import { environmentsFrame } from "./environment.ts";
+import { rolloutFrame } from "./rollout.ts";
+import { runnerFrame } from "./runner.ts";
+
+const reward = z.looseObject({
+  use_reward_model: z.boolean().default(false),
+  group_name: z.string().default("RewardGroup"),
+  reward_weight: z.number().default(1),
+  env_reward_weight: z.number().default(0),
+});
+
+const weightSyncer = z.looseObject({ type: z.enum(["patch", "bucket"]).default("patch") });
+
+export const runFrame = z.strictObject({
+  cluster: clusterFrame,
+  runner: runnerFrame,
+  algorithm: z.looseObject({ adv_type: z.string(), loss_type: z.string(), group_size: z.int().positive() }),
+  env: environmentsFrame,
+  rollout: rolloutFrame,
+  actor: actorFrame,
+  reward: reward.prefault({}),
+  critic: z.strictObject({ use_critic_model: z.boolean().default(false) }).prefault({}),
+  weight_syncer: weightSyncer.prefault({}),
+  plugins: z.array(z.string()).default([]).describe("modules that register more families"),
+});
+
+/** A whole run, checked. Keys of families are there too, as their schemas returned them. */
+export type RunConfig = z.infer<typeof runFrame>;
+export type EnvironmentConfig = RunConfig["env"]["train"];
+
+/** Whether the frame has a setting of this name, written in a file or not. */
+export function frameKnows(path: readonly string[]): boolean {
+  let schema: unknown = runFrame;
+  for (const key of path) {
+    const shape = shapeOf(schema);
+    if (!shape || !(key in shape)) return false;
+    schema = shape[key];
+  }
+  return true;
+}
+
+/** The keys of an object schema, through optional, nullable and default wrappers. */
+export function shapeOf(schema: unknown): Record<string, unknown> | undefined {
+  if (schema instanceof z.ZodObject) return schema.shape as Record<string, unknown>;
+  const inner = (schema as { def?: { innerType?: unknown } } | undefined)?.def?.innerType;
+  return inner === undefined ? undefined : shapeOf(inner);
+}

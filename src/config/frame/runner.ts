@@ -1,0 +1,37 @@
+/** `runner`: how long, how often to evaluate and save, and where the results go. */
+import { z } from "zod";
+
+const backend = z.enum(["tensorboard", "wandb", "swanlab"]);
+
+const logger = z.strictObject({
+  log_path: z.string().describe("folder of all outputs of the run"),
+  project_name: z.string().default("reverie"),
+  experiment_name: z.string().default("run"),
+  logger_backends: z
+    .union([z.array(backend), backend.transform((one) => [one]), z.null().transform(() => [])])
+    .default(["tensorboard"]),
+  wandb_proxy: z.string().nullish(),
+  wandb_entity: z.string().nullish(),
+  swanlab_mode: z.string().default("cloud"),
+});
+
+export const runnerFrame = z.strictObject({
+  task_type: z.enum(["embodied", "embodied_eval"]),
+  logger,
+  seed: z.int().min(0).default(0).describe("the seed of the run: every random stream is derived from it"),
+  max_epochs: z.int().min(0).describe("training steps in all"),
+  max_steps: z.int().default(-1).describe("if 0 or more, the smaller of this and max_epochs counts"),
+  only_eval: z.boolean().default(false),
+  val_check_interval: z.int().default(-1).describe("evaluate every so many steps; 0 or less: never"),
+  save_interval: z.int().describe("checkpoint every so many steps; 0 or less: never"),
+  keep_checkpoints: z.int().min(0).default(0).describe("how many checkpoints to keep; 0 keeps all"),
+  resume_dir: z.string().nullish().describe('a folder …/checkpoints/global_step_N, or "auto" for the latest'),
+  ckpt_path: z.string().nullish().describe("weights laid over the model after it is built"),
+  weight_sync_interval: z.int().positive().default(1),
+  overlap_env_bootstrap: z.boolean().default(false),
+  use_training_pipeline: z.boolean().default(false),
+  enable_decoupled_mode: z.boolean().default(false),
+  per_worker_log: z.boolean().default(false),
+  seq_length: z.int().nullish(),
+  max_prompt_length: z.int().nullish(),
+});

@@ -1,0 +1,138 @@
+/** The table of older spellings: from which key, to which keys, with which value. Order matters: top to bottom. */
+import type { Plain } from "./tree.ts";
+
+type Look = (path: string) => Plain | undefined;
+
+export interface Move {
+  readonly from: string;
+  /** New keys and their values (`undefined`: nothing to write). Absent: the key is dropped. */
+  readonly to?: (value: Plain, look: Look) => Record<string, Plain | undefined>;
+  readonly why?: string;
+}
+
+const rename = (from: string, ...to: string[]): Move => ({
+  from,
+  to: (value) => Object.fromEntries(to.map((target) => [target, value])),
+});
+const both = (key: string): string[] => [`env.train.${key}`, `env.eval.${key}`];
+const drop = (from: string, why: string): Move => ({ from, why });
+const number = (value: Plain | undefined): number => (typeof value === "number" ? value : Number.NaN);
+const product = (a: number, b: number): number | undefined => (Number.isNaN(a * b) ? undefined : a * b);
+
+const environmentTypes: Readonly<Record<string, string>> = {
+  omnigibson: "behavior",
+  world_model_libero: "evac_wm",
+};
+const advantageTypes: Readonly<Record<string, string>> = { embodied_gae: "gae", embodied_grpo: "grpo" };
+const lossTypes: Readonly<Record<string, string>> = {
+  embodied_ppo: "actor_critic",
+  embodied_grpo: "actor",
+  ppo: "actor_critic",
+};
+
+/** A value that changed its name but not its key. Applied only to values found in the table. */
+export const renamedValues: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  "algorithm.adv_type": advantageTypes,
+  "algorithm.loss_type": lossTypes,
+};
+
+const environmentMoves = (section: "train" | "eval"): Move[] => [
+  {
+    from: `env.${section}.simulator_type`,
+    to: (value) => ({ [`env.${section}.env_type`]: environmentTypes[String(value)] ?? value }),
+  },
+  rename(`env.${section}.only_eval`, `env.${section}.is_eval`),
+  drop(`env.${section}.num_group`, "follows from total_num_envs and group_size"),
+  drop(`env.${section}.num_envs`, "follows from total_num_envs and the placement"),
+];
+
+/** Episode rules that once stood under `algorithm`. */
+const episodeKeys = [
+  "auto_reset",
+  "ignore_terminations",
+  "use_fixed_reset_state_ids",
+  "use_ordered_reset_state_ids",
+  "specific_reset_id",
+  "max_episode_steps",
+];
+
+const chunkSteps = (section: "train" | "eval") => (value: Plain, look: Look) => ({
+  [`env.${section}.max_steps_per_rollout_epoch`]: product(
+    number(value),
+    number(look("actor.model.num_action_chunks")),
+  ),
+});
+
+export const moves: readonly Move[] = [
+  ...environmentMoves("train"),
+  ...environmentMoves("eval"),
+  {
+    from: "algorithm.num_group_envs",
+    to: (value, look) => {
+      const total = product(number(value), number(look("algorithm.group_size")));
+      return {
+        "env.train.total_num_envs": total,
+        "env.train.group_size": look("algorithm.group_size"),
+        "env.eval.total_num_envs": total,
+      };
+    },
+  },
+  { from: "algorithm.n_chunk_steps", to: chunkSteps("train") },
+  { from: "algorithm.n_eval_chunk_steps", to: chunkSteps("eval") },
+  ...episodeKeys.map((key) => rename(`algorithm.${key}`, ...both(key))),
+  rename("algorithm.rollout_epoch", "env.train.rollout_epoch"),
+  rename("algorithm.eval_rollout_epoch", "env.eval.rollout_epoch"),
+  {
+    from: "algorithm.sampling_params.use_greedy",
+    to: (value) => ({ "algorithm.sampling_params.do_sample": value !== true }),
+  },
+  rename("algorithm.sampling_params", "rollout.sampling_params"),
+  {
+    from: "rollout.sampling_params.use_greedy",
+    to: (value) => ({ "rollout.sampling_params.do_sample": value !== true }),
+  },
+  rename("algorithm.length_params.max_new_token", "rollout.sampling_params.max_new_tokens"),
+  drop("algorithm.length_params.max_length", "the number of action tokens is fixed"),
+  drop("algorithm.length_params.min_length", "the number of action tokens is fixed"),
+  drop("algorithm.require_values", "follows from loss_type"),
+  drop("algorithm.shuffle_samples", "samples are always shuffled"),
+  rename("rollout.model_dir", "rollout.model.model_path"),
+  rename("rollout.precision", "rollout.model.precision"),
+  rename("actor.checkpoint_load_path", "actor.model.model_path"),
+  rename("actor.tokenizer.tokenizer_model", "actor.model.model_path"),
+  ...["tokenizer_type", "use_fast", "trust_remote_code", "padding_side"].map((key) =>
+    drop(`actor.tokenizer.${key}`, "the tokenizer comes with the checkpoint"),
+  ),
+  drop("actor.checkpoint_save_path", "checkpoints go below runner.logger.log_path"),
+  rename("actor.model.model_name", "actor.model.model_type"),
+  { from: "actor.model.vh_mode", to: (value) => ({ "actor.model.add_value_head": value !== null }) },
+  {
+    from: "actor.model.use_wrist_image",
+    to: (value) => ({ "actor.model.num_images_in_input": value === true ? 2 : undefined }),
+  },
+  rename("actor.model.gradient_checkpointing", "actor.fsdp_config.gradient_checkpointing"),
+  rename("actor.model.ckpt_path", "runner.ckpt_path"),
+  drop("actor.model.add_bias_linear", "the checkpoint's config.json says it"),
+  drop("actor.model.add_qkv_bias", "the checkpoint's config.json says it"),
+  {
+    from: "actor.fsdp_config.amp",
+    to: (_, look) => ({
+      "actor.fsdp_config.amp_autocast.enabled": look("actor.fsdp_config.amp.enabled"),
+      "actor.fsdp_config.amp_autocast.precision": look("actor.fsdp_config.amp.precision"),
+      "actor.fsdp_config.grad_scaler.enabled": look("actor.fsdp_config.amp.use_grad_scaler"),
+    }),
+  },
+  rename("env.enable_offload", ...both("enable_offload")),
+  drop("env.num_envs_per_gpu", "follows from total_num_envs and the placement"),
+  ...["env", "rollout", "actor"].map((room) => drop(`${room}.channel`, "channels need no settings")),
+  drop("rollout.mode", "follows from the placement"),
+  {
+    from: "trainer.logger.wandb",
+    to: (_, look) => ({
+      "runner.logger.logger_backends": look("trainer.logger.wandb.enable") === true ? ["wandb"] : undefined,
+      "runner.logger.project_name": look("trainer.logger.wandb.project_name"),
+      "runner.logger.experiment_name": look("trainer.logger.wandb.experiment_name"),
+    }),
+  },
+  rename("video_cfg", ...both("video_cfg")),
+];

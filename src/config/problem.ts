@@ -1,0 +1,83 @@
+/** What is wrong, or worth knowing, about a configuration: always with the place that wrote it. */
+import type { z } from "zod";
+import { UserError } from "#registry";
+import { nearest } from "./nearest.ts";
+import { type MapNode, nodeAt, originAt, type Path, placeOf, plain } from "./tree.ts";
+
+export interface Problem {
+  /** `error` stops the run; `warning` is a setting without effect or a risk; `note` says what was understood. */
+  readonly severity: "error" | "warning" | "note";
+  readonly path: string; // "env.train.group_size"
+  readonly place: string; // "examples/…/x.yaml:12"
+  readonly message: string;
+}
+
+export function problem(root: MapNode, severity: Problem["severity"], path: Path, message: string): Problem {
+  return { severity, path: path.join("."), place: placeOf(originAt(root, path)), message };
+}
+
+export function problemText({ place, path, message }: Problem): string {
+  return `${place}: ${path}: ${message}`;
+}
+
+/** Throws when there is an error among them, with every error on a line of its own. */
+export function refuseErrors(problems: readonly Problem[], what: string): void {
+  const errors = problems.filter((each) => each.severity === "error");
+  if (errors.length === 0) return;
+  const count = errors.length === 1 ? "one error" : `${errors.length} errors`;
+  throw new UserError(`${what} has ${count}:\n${errors.map((each) => `  ${problemText(each)}`).join("\n")}`);
+}
+
+/** Says a schema's complaints in the configuration's words. `at` is where the checked part hangs. */
+export function schemaProblems(
+  root: MapNode,
+  at: Path,
+  error: z.ZodError,
+  knownKeys: (path: Path) => readonly string[],
+): Problem[] {
+  return error.issues.flatMap((issue) => issueProblems(root, at, issue, knownKeys));
+}
+
+function issueProblems(
+  root: MapNode,
+  at: Path,
+  issue: z.core.$ZodIssue,
+  knownKeys: (path: Path) => readonly string[],
+): Problem[] {
+  const path = [...at, ...issue.path.map(String)];
+  if (issue.code === "unrecognized_keys") {
+    return issue.keys.map((key) => unknownKeyProblem(root, [...path, key], knownKeys(path)));
+  }
+  const node = nodeAt(root, path);
+  if (!node) return [problem(root, "error", path, `is missing; ${expectation(issue)}`)];
+  const found = plain(node);
+  if (found === "???") return [problem(root, "error", path, `must be set; ${expectation(issue)}`)];
+  return [problem(root, "error", path, `${expectation(issue)}, found ${JSON.stringify(found)}`)];
+}
+
+export function unknownKeyProblem(root: MapNode, path: Path, known: readonly string[]): Problem {
+  const key = path.at(-1) ?? "";
+  const guess = nearest(key, known);
+  const hint = guess
+    ? `; did you mean ${guess}?`
+    : known.length > 0
+      ? `; there are: ${[...known].sort().join(", ")}`
+      : "";
+  return problem(root, "error", path, `no such setting${hint}`);
+}
+
+function expectation(issue: z.core.$ZodIssue): string {
+  if (issue.code === "invalid_value")
+    return `expected ${issue.values.map((value) => JSON.stringify(value)).join(" or ")}`;
+  if (issue.code === "invalid_type")
+    return `expected ${issue.expected === "int" ? "a whole number" : issue.expected}`;
+  if (issue.code === "too_small")
+    return `expected ${issue.inclusive ? "at least" : "more than"} ${issue.minimum}`;
+  if (issue.code === "too_big")
+    return `expected ${issue.inclusive ? "at most" : "less than"} ${issue.maximum}`;
+  if (issue.code === "invalid_union") {
+    const options = issue.errors.flat().map(expectation);
+    return [...new Set(options)].join(", or ") || issue.message;
+  }
+  return issue.message;
+}

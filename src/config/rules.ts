@@ -1,0 +1,162 @@
+/**
+ * What must hold between settings of different sections; schemas see only one place at a time.
+ *
+ * Each rule looks at the checked configuration and says what it found. Errors stop a run before anything starts.
+ */
+import { batchFaults, type WorldSizes } from "./batch.ts";
+import type { RunConfig } from "./frame/index.ts";
+
+export interface Finding {
+  readonly path: string;
+  readonly message: string;
+  readonly severity?: "error" | "warning";
+}
+
+type Rule = (config: RunConfig, worlds: WorldSizes) => Finding[];
+
+const when = (
+  condition: boolean,
+  path: string,
+  message: string,
+  severity: Finding["severity"] = "error",
+): Finding[] => (condition ? [{ path, message, severity }] : []);
+
+const evaluates = (config: RunConfig): boolean =>
+  config.runner.only_eval || config.runner.val_check_interval > 0;
+
+const groups: Rule = ({ algorithm, env }) => [
+  ...when(
+    algorithm.adv_type === "grpo" && algorithm.group_size < 2,
+    "algorithm.group_size",
+    `is ${algorithm.group_size}, but grpo compares the members of a group: it needs 2 or more`,
+  ),
+  ...when(
+    algorithm.adv_type === "grpo" && env.train.group_size !== algorithm.group_size,
+    "env.train.group_size",
+    `is ${env.train.group_size}, but algorithm.group_size is ${algorithm.group_size}: groups would mix different initial states; ` +
+      "write group_size: ${algorithm.group_size} here",
+  ),
+];
+
+const critic: Rule = ({ algorithm, actor }) => {
+  const needs = algorithm.loss_type === "actor_critic" || algorithm.loss_type === "decoupled_actor_critic";
+  return [
+    ...when(
+      needs && !actor.model.add_value_head,
+      "actor.model.add_value_head",
+      `must be true: the loss ${algorithm.loss_type} trains a critic`,
+    ),
+    ...when(
+      needs && actor.optim.value_lr === undefined,
+      "actor.optim.value_lr",
+      "must be set: it is the learning rate of the critic",
+    ),
+    ...when(
+      needs && actor.model.value_type !== algorithm.reward_type && algorithm.reward_type !== undefined,
+      "actor.model.value_type",
+      `is ${actor.model.value_type}, but algorithm.reward_type is ${algorithm.reward_type}: values and rewards must have the same shape`,
+    ),
+  ];
+};
+
+const evaluation: Rule = (config) => {
+  const { runner, env } = config;
+  return [
+    ...when(evaluates(config) && env.eval === undefined, "env.eval", "is missing, but the run evaluates"),
+    ...when(
+      runner.val_check_interval > 0 &&
+        runner.save_interval > 0 &&
+        runner.save_interval % runner.val_check_interval !== 0,
+      "runner.save_interval",
+      `${runner.save_interval} is not a multiple of val_check_interval ${runner.val_check_interval}: checkpoints would have no evaluation`,
+    ),
+  ];
+};
+
+const modes: Rule = ({ runner, algorithm, rollout, reward }, worlds) => [
+  ...when(
+    runner.use_training_pipeline && algorithm.adv_type !== "gae",
+    "runner.use_training_pipeline",
+    `needs adv_type gae, found ${algorithm.adv_type}: a group is only complete when all of its episodes are`,
+  ),
+  ...when(
+    runner.enable_decoupled_mode && (rollout.pipeline_stage_num !== 1 || worlds.env < worlds.rollout),
+    "runner.enable_decoupled_mode",
+    "needs pipeline_stage_num 1 and at least as many env workers as rollout workers",
+  ),
+  ...when(
+    reward.use_reward_model && rollout.pipeline_stage_num !== 1,
+    "reward.use_reward_model",
+    "needs rollout.pipeline_stage_num 1",
+  ),
+];
+
+const precision: Rule = ({ actor }) => {
+  const { amp_autocast: autocast, mixed_precision: mixed } = actor.fsdp_config;
+  const half = [mixed.param_dtype, mixed.reduce_dtype].some(
+    (each) => each !== undefined && each !== null && !/fp32|float32/.test(each),
+  );
+  return when(
+    autocast.enabled && half,
+    "actor.fsdp_config.amp_autocast.enabled",
+    "cannot be combined with a 16-bit mixed_precision: choose one",
+  );
+};
+
+const divisions: Rule = (config, worlds) =>
+  batchFaults(config, worlds).map((fault) => ({ ...fault, severity: "error" }));
+
+const evaluationSlots: Rule = (config, worlds) => {
+  const slots = config.env.eval?.total_num_envs ?? 0;
+  const unit = worlds.env * config.rollout.pipeline_stage_num;
+  const even = Math.floor(slots / unit) * unit;
+  if (!evaluates(config) || !config.env.eval) return [];
+  if (even === 0) {
+    return when(
+      true,
+      "env.eval.total_num_envs",
+      `is ${slots}, but there are ${unit} env workers × pipeline stages to fill`,
+    );
+  }
+  return when(
+    even !== slots,
+    "env.eval.total_num_envs",
+    `${slots} slots cannot be shared evenly by ${unit} env workers × stages: ${even} are used; every initial state is still evaluated once`,
+    "warning",
+  );
+};
+
+const episodes: Rule = ({ env, actor }) =>
+  (["train", "eval"] as const).flatMap((section) => {
+    const settings = env[section];
+    if (!settings) return [];
+    const { max_steps_per_rollout_epoch: steps, max_episode_steps: horizon } = settings;
+    return [
+      ...when(
+        section === "eval" && steps % actor.model.num_action_chunks !== 0,
+        "env.eval.max_steps_per_rollout_epoch",
+        `${steps} is not a multiple of the ${actor.model.num_action_chunks} actions of a chunk`,
+      ),
+      ...when(
+        !settings.auto_reset && steps > horizon,
+        `env.${section}.max_steps_per_rollout_epoch`,
+        `is ${steps}, but without auto_reset nothing happens after max_episode_steps ${horizon}`,
+        "warning",
+      ),
+    ];
+  });
+
+export const rules: readonly Rule[] = [
+  groups,
+  critic,
+  evaluation,
+  modes,
+  precision,
+  divisions,
+  evaluationSlots,
+  episodes,
+];
+
+export function findings(config: RunConfig, worlds: WorldSizes): Finding[] {
+  return rules.flatMap((rule) => rule(config, worlds));
+}
