@@ -3,7 +3,7 @@ export { flushFolder, replaceFile, temporaryName } from "./atomic-write.ts";
 export { type Checkpoint, openCheckpoint } from "./checkpoint-folder.ts";
 export { type JsonObject, readJsonFile, writeJsonFile } from "./json-file.ts";
 export { readNpy, writeNpy } from "./npy.ts";
-export { readNpz } from "./npz.ts";
+export { readNpz, writeNpz } from "./npz.ts";
 export type { ElementData, ElementType, NumericArray } from "./numeric-array.ts";
 export { isNumericArray, type NumpyArray, type ObjectArray, type TextArray } from "./numpy-array.ts";
 export { decodePng, readPng } from "./png-decode.ts";
@@ -17,3 +17,4 @@ export {
 } from "./safetensors-header.ts";
 export { readTorch, readTorchLayout, readTorchState } from "./torch-file.ts";
 export { StoredTensor } from "./torch-pickle.ts";
+export { encodeZip, type ZipInput } from "./zip-write.ts";

@@ -37,7 +37,7 @@ export function decodePng(
 /** Chunks by type; those of the same type joined. */
 function readChunks(bytes: Uint8Array, fault: Fault): Map<string, Buffer> {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  if (buffer.compare(pngSignature, 0, 8, 0, 8) !== 0) throw fault("it does not begin as one");
+  if (!buffer.subarray(0, 8).equals(pngSignature)) throw fault("it does not begin as one");
   const parts = new Map<string, Buffer[]>();
   for (let at = 8; !parts.has("IEND"); ) {
     if (at + 12 > buffer.length) throw fault("it ends before its last chunk; it may be cut short");

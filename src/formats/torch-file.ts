@@ -38,10 +38,10 @@ export function readTorch(path: string): unknown {
   }
 }
 
-/** A state dict: the file's tensors by name. Looks inside the usual wrappers ("state_dict", "model"). */
+/** A state dict: the file's tensors by name. Looks inside the usual wrappers ("state_dict", "model", …). */
 export function readTorchState(path: string): Map<string, Tensor> {
   const value = readTorch(path);
-  const wrapped = ["state_dict", "model", "module"].map((key) =>
+  const wrapped = ["state_dict", "model_state_dict", "model_state", "model", "module"].map((key) =>
     value instanceof Map ? value.get(key) : undefined,
   );
   const state = wrapped.find((inner) => inner instanceof Map) ?? value;
