@@ -104,7 +104,7 @@ test("every file under src but a test begins by saying what it is", () => {
 test("no file or folder is named for having no name", { skip: notGit }, () => {
   const nameless = /(^|[/-])(utils?|common|helpers?|misc|manager|base)([-./]|$)/;
   assert.deepEqual(
-    tracked.filter((path) => path.startsWith("src/") && nameless.test(path)),
+    tracked.filter((path) => /^src\/.*\.ts$/.test(path) && nameless.test(path)),
     [],
   );
 });

@@ -16,7 +16,7 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     load: async () => (await import("./doctor/index.ts")).doctorCommand,
   },
   demo: {
-    summary: "train a small network and render a MuJoCo scene, in under a minute",
+    summary: "teach a small network to reach with an arm, and take its picture, in seconds",
     load: async () => (await import("./demo/index.ts")).demoCommand,
   },
 };
