@@ -38,6 +38,14 @@ export function migrateLegacyKeys(root: MapNode): Migration {
     notes.push(problem(root, "note", path, verb));
     current = withValue(settled.root, path, undefined);
   }
+  for (const [key, names] of Object.entries(renamedValues)) {
+    const path = parsePath(key);
+    const node = nodeAt(current, path);
+    const name = node?.kind === "scalar" ? names[String(node.value)] : undefined;
+    if (!node || name === undefined) continue;
+    notes.push(problem(root, "note", path, `"${plain(node)}" is an old name; understood as "${name}"`));
+    current = withValue(current, path, fromPlain(name, node.origin));
+  }
   return {
     root: withoutEmptyMaps(current, [
       "trainer.logger",

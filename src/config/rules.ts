@@ -34,7 +34,7 @@ const groups: Rule = ({ algorithm, env }) => [
     algorithm.adv_type === "grpo" && env.train.group_size !== algorithm.group_size,
     "env.train.group_size",
     `is ${env.train.group_size}, but algorithm.group_size is ${algorithm.group_size}: groups would mix different initial states; ` +
-      "write group_size: ${algorithm.group_size} here",
+      `write group_size: \${algorithm.group_size} here`,
   ),
 ];
 

@@ -5,11 +5,13 @@
  * to the schema that lives beside each family.
  */
 import { z } from "zod";
-import { actorFrame } from "./actor.ts";
+import { actorFrame, modelFrame } from "./actor.ts";
 import { clusterFrame } from "./cluster.ts";
-import { environmentsFrame } from "./environment.ts";
+import { environmentFrame, environmentsFrame } from "./environment.ts";
 import { rolloutFrame } from "./rollout.ts";
 import { runnerFrame } from "./runner.ts";
+
+export { environmentFrame, modelFrame };
 
 const reward = z.looseObject({
   use_reward_model: z.boolean().default(false),

@@ -1,0 +1,18 @@
+/** Configurations: read, composed, checked whole before anything starts, and turned into a plan. */
+export { type BatchPlan, planBatch, type WorldSizes } from "./batch.ts";
+export type { Families, FamilyLookup } from "./family-section.ts";
+export { type EnvironmentConfig, type RunConfig, runFrame } from "./frame/index.ts";
+export {
+  type ClusterShape,
+  clusterShape,
+  type Placement,
+  type Process,
+  placeComponents,
+} from "./placement.ts";
+export { type PlacementMode, type Plan, planRun } from "./plan.ts";
+export { planText } from "./plan-text.ts";
+export { type Problem, problemText } from "./problem.ts";
+export { type CheckedConfig, type ReadOptions, readConfig } from "./read-config.ts";
+export { SearchPath, shippedConfigs } from "./search-path.ts";
+export { toYaml } from "./to-yaml.ts";
+export { type ConfigNode, type MapNode, type Plain, plain } from "./tree.ts";

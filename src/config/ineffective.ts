@@ -1,0 +1,105 @@
+/**
+ * Settings that are written down and change nothing, here or in this combination, each with the reason.
+ *
+ * The reference accepts several of these silently. Saying so costs one line and saves a wasted run.
+ */
+import type { RunConfig } from "./frame/index.ts";
+import { type Problem, problem } from "./problem.ts";
+import { type MapNode, nodeAt, parsePath } from "./tree.ts";
+
+interface Ineffective {
+  readonly keys: readonly string[];
+  readonly when: (config: RunConfig, value: (path: string) => unknown) => boolean;
+  readonly why: string;
+}
+
+const withoutCritic = (config: RunConfig): boolean => !String(config.algorithm.loss_type).includes("critic");
+const always = (): boolean => true;
+
+const table: readonly Ineffective[] = [
+  {
+    keys: ["runner.seq_length", "runner.max_prompt_length"],
+    when: always,
+    why: "the model's own settings decide",
+  },
+  {
+    keys: ["algorithm.gamma", "algorithm.gae_lambda"],
+    when: (config) => config.algorithm.adv_type === "grpo",
+    why: "grpo does not discount",
+  },
+  {
+    keys: ["algorithm.value_clip", "algorithm.huber_delta"],
+    when: withoutCritic,
+    why: "there is no critic to train",
+  },
+  {
+    keys: ["actor.optim.value_lr", "actor.optim.critic_warmup_steps"],
+    when: (config, value) =>
+      !config.actor.model.add_value_head && value("actor.optim.critic_warmup_steps") !== 0,
+    why: "the model has no value head",
+  },
+  {
+    keys: ["algorithm.bootstrap_type"],
+    when: (config) => !config.env.train.auto_reset,
+    why: "rewards are only bootstrapped with env.train.auto_reset",
+  },
+  {
+    keys: ["algorithm.rewards_lower_bound", "algorithm.rewards_upper_bound"],
+    when: (config) => config.algorithm.filter_rewards !== true,
+    why: "algorithm.filter_rewards is off",
+  },
+  {
+    keys: ["algorithm.kl_penalty"],
+    when: (config) => !(Number(config.algorithm.kl_beta ?? 0) > 0),
+    why: "algorithm.kl_beta is 0",
+  },
+  {
+    keys: ["rollout.sampling_params.top_p"],
+    when: (_, value) => value("rollout.sampling_params.top_p") !== 1,
+    why: "no policy here samples with top_p",
+  },
+  {
+    keys: ["rollout.sampling_params.repetition_penalty"],
+    when: (_, value) => value("rollout.sampling_params.repetition_penalty") !== 1,
+    why: "actions are not text: nothing is penalised for repeating",
+  },
+  {
+    keys: [
+      "forward_prefetch",
+      "limit_all_gathers",
+      "use_orig_params",
+      "use_liger_kernel",
+      "offload_pin_memory",
+    ].map((key) => `actor.fsdp_config.${key}`),
+    when: (_, value) => value("") === true,
+    why: "it tunes PyTorch's FSDP, which is not used here",
+  },
+  {
+    keys: ["rollout.enable_torch_compile", "runner.overlap_env_bootstrap", "cluster.auto_scheduler"],
+    when: (_, value) => value("") === true,
+    why: "not available here",
+  },
+  {
+    keys: ["cluster.profiling", "cluster.tracer", "cluster.net_emulation", "env.delay_sampler"],
+    when: (_, value) => {
+      const setting = value("") as { enable?: boolean; enabled?: boolean } | null;
+      return setting !== null && (setting?.enable ?? setting?.enabled ?? true);
+    },
+    why: "not available here",
+  },
+];
+
+export function ineffectiveKeys(root: MapNode, config: RunConfig): Problem[] {
+  return table.flatMap(({ keys, when, why }) =>
+    keys.flatMap((key) => {
+      const path = parsePath(key);
+      if (!nodeAt(root, path)) return [];
+      const value = (wanted: string): unknown => parsePath(wanted || key).reduce<unknown>(inside, config);
+      return when(config, value) ? [problem(root, "warning", path, `has no effect: ${why}`)] : [];
+    }),
+  );
+}
+
+function inside(value: unknown, key: string): unknown {
+  return value !== null && typeof value === "object" ? (value as Record<string, unknown>)[key] : undefined;
+}

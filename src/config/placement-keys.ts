@@ -1,0 +1,20 @@
+/** Brings `component_placement` to one component per key, so that the command line can move a single component. */
+import { type ConfigNode, commandLine, type MapNode, map, nodeAt, withValue } from "./tree.ts";
+
+/**
+ * `actor,env,rollout: all` becomes three keys. A component that the command line names again leaves its old place; named twice
+ * in files it stays twice, as a key with a trailing comma, and is refused later.
+ */
+export function joinPlacementKeys(root: MapNode): MapNode {
+  const path = ["cluster", "component_placement"];
+  const node = nodeAt(root, path);
+  if (node?.kind !== "map") return root;
+  const placed = new Map<string, ConfigNode>();
+  for (const [names, spec] of node.entries) {
+    for (const name of names.split(",").map((each) => each.trim())) {
+      const twice = placed.has(name) && spec.origin.file !== commandLine.file;
+      placed.set(twice ? `${name}, ${name}` : name, spec);
+    }
+  }
+  return withValue(root, path, map(placed, node.origin));
+}

@@ -1,0 +1,113 @@
+/** A plan as text for people: workers and devices, the arithmetic of a step, memory, disk, and what to know. */
+
+import type { Process } from "./placement.ts";
+import type { Plan } from "./plan.ts";
+import { problemText } from "./problem.ts";
+
+export function planText(plan: Plan): string {
+  const { checked } = plan;
+  return [
+    `${checked.name}: ${checked.config.actor.model.model_type} learns by ${checked.config.algorithm.adv_type} in ${checked.config.env.train.env_type}`,
+    "",
+    ...workers(plan),
+    "",
+    ...step(plan),
+    "",
+    ...memory(plan),
+    ...disk(plan),
+    ...remarks(plan),
+  ].join("\n");
+}
+
+function workers(plan: Plan): string[] {
+  const { shape, placement, config } = plan.checked;
+  const machine =
+    shape.devices === 0
+      ? "no accelerator: every worker runs on the CPU"
+      : `${shape.devices} ${shape.simulated ? "simulated " : ""}accelerators`;
+  return [
+    `workers   ${shape.nodes} node(s), ${machine}; placement ${plan.mode}, ${config.rollout.pipeline_stage_num} pipeline stage(s)`,
+    ...[...placement].map(
+      ([name, processes]) =>
+        `  ${name.padEnd(8)}${processes.length} × ${whereText(processes)}${offloadText(plan, name)}`,
+    ),
+  ];
+}
+
+function whereText(processes: readonly Process[]): string {
+  const devices = [...new Set(processes.flatMap((process) => process.devices))].sort((a, b) => a - b);
+  if (devices.length === 0)
+    return `node ${[...new Set(processes.map((process) => process.node))].join(", ")}`;
+  const spans = devices.reduce<[number, number][]>((list, device) => {
+    const last = list.at(-1);
+    if (last && last[1] === device - 1) last[1] = device;
+    else list.push([device, device]);
+    return list;
+  }, []);
+  const text = spans.map(([from, to]) => (from === to ? String(from) : `${from}-${to}`)).join(",");
+  return `device${devices.length > 1 ? "s" : ""} ${text}`;
+}
+
+function offloadText(plan: Plan, name: string): string {
+  const { config } = plan.checked;
+  const offload: Readonly<Record<string, boolean>> = {
+    actor: config.actor.enable_offload,
+    rollout: config.rollout.enable_offload,
+    env: config.env.train.enable_offload,
+  };
+  return offload[name] ? ", offloaded between phases" : "";
+}
+
+function step(plan: Plan): string[] {
+  const { batch } = plan;
+  const { config } = plan.checked;
+  const { train } = config.env;
+  const chunk = config.actor.model.num_action_chunks;
+  return [
+    "one training step",
+    `  collect   ${train.rollout_epoch} rollout epoch(s) × ${batch.slots} slots × ${batch.decisions} decisions of ${chunk} actions = ${batch.samples} samples (${batch.environmentSteps} env steps)`,
+    `            ${batch.slotsPerStage} slots per env worker and stage, ${batch.samplesPerAnswer} observations per answer, ${batch.groups} group(s) of ${config.algorithm.group_size}`,
+    `  learn     ${batch.samples} samples ÷ ${config.actor.global_batch_size} × ${batch.updateEpochs} epoch(s) = ${batch.optimizerSteps} optimiser steps, each ${batch.microBatches} micro-batches of ${config.actor.micro_batch_size} on ${plan.checked.worlds.actor} rank(s)`,
+    `  run       ${batch.trainingSteps} training steps, ${batch.trainingSteps * batch.optimizerSteps} optimiser steps`,
+  ];
+}
+
+function memory(plan: Plan): string[] {
+  if (plan.memory.length === 0) {
+    const reason = plan.checked.shape.devices === 0 ? "no accelerators" : plan.memoryBasis;
+    return [`memory    not predicted per device (${reason})`];
+  }
+  const rows = new Map<string, number[]>();
+  for (const { device, collecting, training } of plan.memory) {
+    const text = `${gigabytes(collecting)} collecting, ${gigabytes(training)} training`;
+    rows.set(text, [...(rows.get(text) ?? []), device]);
+  }
+  const lines = [...rows].map(([text, devices]) => {
+    const processes = devices.map((device) => ({ rank: 0, node: 0, devices: [device] }));
+    return `  ${whereText(processes).padEnd(16)}${text}`;
+  });
+  return [`memory    predicted per device (${plan.memoryBasis})`, ...lines];
+}
+
+function disk(plan: Plan): string[] {
+  const { checkpoints, checkpointBytes, totalBytes } = plan.disk;
+  if (checkpointBytes === 0) return [`disk      ${checkpoints} checkpoint(s), size unknown`];
+  return [
+    `disk      ${checkpoints} checkpoint(s) × ${gigabytes(checkpointBytes)} = ${gigabytes(totalBytes)}`,
+  ];
+}
+
+function remarks(plan: Plan): string[] {
+  const { problems } = plan.checked;
+  const section = (title: string, severity: "warning" | "note"): string[] => {
+    const lines = problems
+      .filter((each) => each.severity === severity)
+      .map((each) => `  ${problemText(each)}`);
+    return lines.length > 0 ? ["", title, ...lines] : [];
+  };
+  return [...section("warnings", "warning"), ...section("notes", "note")];
+}
+
+function gigabytes(bytes: number): string {
+  return bytes >= 1e9 ? `${(bytes / 1e9).toFixed(1)} GB` : `${Math.ceil(bytes / 1e6)} MB`;
+}
