@@ -19,4 +19,8 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     summary: "teach a small network to reach with an arm, and take its picture, in seconds",
     load: async () => (await import("./demo/index.ts")).demoCommand,
   },
+  fetch: {
+    summary: "prepare a benchmark's files on this machine (fetch libero)",
+    load: async () => (await import("./fetch.ts")).fetchCommand,
+  },
 };

@@ -17,4 +17,5 @@ export {
 } from "./safetensors-header.ts";
 export { readTorch, readTorchLayout, readTorchState } from "./torch-file.ts";
 export { StoredTensor } from "./torch-pickle.ts";
+export { openZip, type ZipArchive } from "./zip-archive.ts";
 export { encodeZip, type ZipInput } from "./zip-write.ts";

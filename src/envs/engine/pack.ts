@@ -164,5 +164,7 @@ export interface AssetPack {
   readonly placementQuaternion: "wxyz" | "xyzw";
   /** Absolute path of a pack-relative file; a UserError that says how to obtain it when it is missing. */
   resolve(file: string): string;
+  /** Refuses, with a UserError, a file that is not the one the pack was prepared with. */
+  verify?(path: string): void;
   readInitStates(task: TaskEntry): InitStates;
 }

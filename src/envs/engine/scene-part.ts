@@ -83,12 +83,14 @@ export function mergePart(into: ScenePart, part: ScenePart, bodyName?: string): 
   for (const name of appended) into[name].children.push(...part[name].children);
 }
 
+/** Of assets with the same identity, the first is kept. */
+export const assetIdentity = (asset: XmlElement): string => JSON.stringify([asset.tag, asset.get("name")]);
+
 export function mergeAssets(into: ScenePart, part: ScenePart): void {
-  const identity = (asset: XmlElement) => JSON.stringify([asset.tag, asset.get("name")]);
-  const present = new Set(into.asset.children.map(identity));
+  const present = new Set(into.asset.children.map(assetIdentity));
   for (const asset of part.asset.children) {
-    if (present.has(identity(asset))) continue;
-    present.add(identity(asset));
+    if (present.has(assetIdentity(asset))) continue;
+    present.add(assetIdentity(asset));
     into.asset.children.push(asset);
   }
 }

@@ -4,6 +4,7 @@
  * The result is the MJCF text that robosuite 1.4.1 with LIBERO would compile, element for element, and the facts about
  * it that placement, predicates and observations need. It is a pure function of its files: compile it once per task.
  */
+import { existsSync } from "node:fs";
 import { UserError } from "#registry";
 import type { BddlTask, Instance } from "./bddl.ts";
 import type { AssetPack, Problem, Robot } from "./pack.ts";
@@ -51,6 +52,7 @@ export function assembleScene(pack: AssetPack, task: BddlTask): Scene {
     mergeAssets(world, part);
     world.worldbody.children.push(body);
   }
+  for (const asset of world.asset.children) checkFile(pack, asset.get("file"));
   const objects = loaded.map(({ info }) => info);
   checkNames(task, objects, regions);
   return { pack, task, problem, robot, xml: writeXml(world.root), objects, regions };
@@ -73,6 +75,14 @@ function loadObjects(pack: AssetPack, task: BddlTask, problem: Problem): LoadedO
   };
   const fixtures = task.fixtures.filter(({ category }) => category !== problem.workspaceCategory);
   return [...task.objects.map((it) => load(it, false)), ...fixtures.map((it) => load(it, true))];
+}
+
+/** MuJoCo would name a missing file too, but not say where it should have come from. */
+function checkFile(pack: AssetPack, path: string | undefined): void {
+  if (path === undefined) return;
+  pack.verify?.(path);
+  if (!existsSync(path))
+    throw new UserError(`a scene of the ${pack.name} pack needs ${path}, which is not there`);
 }
 
 /** Every name in `:init` and `:goal` must be an instance or a region of the scene. */

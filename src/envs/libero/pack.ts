@@ -5,13 +5,19 @@
 import type { AssetPack, InitStates } from "../engine/pack.ts";
 import { liberoFolder, resolveIn } from "./folder.ts";
 import { readPrunedInit } from "./init-states.ts";
+import { fileChecker } from "./manifest.ts";
 import { liberoObjects } from "./objects.ts";
 import { liberoProblems, liberoRobots } from "./problems.ts";
 import { liberoSuites } from "./suites.ts";
 
 export function liberoPack(folder = liberoFolder()): AssetPack {
   const states = new Map<string, InitStates>();
-  const resolve = (file: string) => resolveIn(folder, file);
+  const verify = fileChecker(folder);
+  const resolve = (file: string) => {
+    const path = resolveIn(folder, file);
+    verify(path);
+    return path;
+  };
   return {
     name: "libero",
     baseXml: "robosuite/base.xml",
@@ -22,6 +28,7 @@ export function liberoPack(folder = liberoFolder()): AssetPack {
     control: { substeps: 25, stiffness: 150, staleFirstStep: true, settleSteps: 15 },
     placementQuaternion: "xyzw",
     resolve,
+    verify,
     readInitStates({ initStates: file }) {
       const found = states.get(file) ?? readPrunedInit(resolve(file));
       states.set(file, found);

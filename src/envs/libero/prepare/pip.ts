@@ -1,0 +1,51 @@
+/** Gets one exact wheel from PyPI (or the index that pip is set up with), or from a folder of wheels. */
+import { spawn } from "node:child_process";
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { UserError } from "#registry";
+
+export interface Wheel {
+  readonly name: string;
+  readonly version: string;
+}
+
+const venvPython = fileURLToPath(new URL("../../../../.deps/venv/bin/python", import.meta.url));
+
+/** The wheel's path: found in `folder`, or downloaded there. */
+export async function getWheel(wheel: Wheel, folder: string): Promise<string> {
+  const found = findWheel(wheel, folder);
+  if (found) return found;
+  const python = existsSync(venvPython) ? venvPython : "python3";
+  const wanted = `${wheel.name}==${wheel.version}`;
+  const options = ["--no-deps", "--only-binary", ":all:", "--disable-pip-version-check", "--quiet", "--dest"];
+  const { code, output } = await run(python, ["-m", "pip", "download", ...options, folder, wanted]);
+  const path = findWheel(wheel, folder);
+  if (code === 0 && path) return path;
+  throw new UserError(
+    `pip could not download ${wanted}:\n${output.trim()}\nput its wheel into a folder and give it with --wheels FOLDER`,
+  );
+}
+
+function findWheel({ name, version }: Wheel, folder: string): string | undefined {
+  const beginning = `${name.replaceAll("-", "_")}-${version}-`;
+  const file = existsSync(folder)
+    ? readdirSync(folder).find((entry) => entry.startsWith(beginning) && entry.endsWith(".whl"))
+    : undefined;
+  return file && join(folder, file);
+}
+
+/** Runs a program to its end; its output is kept for the message of a failure. */
+export function run(program: string, args: readonly string[]): Promise<{ code: number; output: string }> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"] });
+    let output = "";
+    const collect = (chunk: Buffer) => {
+      output = (output + chunk.toString()).slice(-4000);
+    };
+    child.stdout.on("data", collect);
+    child.stderr.on("data", collect);
+    child.on("error", (error) => reject(new UserError(`cannot run ${program}: ${error.message}`)));
+    child.on("close", (code) => resolve({ code: code ?? 1, output }));
+  });
+}
