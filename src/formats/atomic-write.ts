@@ -4,7 +4,16 @@
  * Written beside the target under a temporary name, flushed to the disk, renamed over it, and the folder
  * flushed too, so that the rename itself survives a power cut.
  */
-import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { UserError } from "#registry";
 import { describeSystemError } from "./file-fault.ts";
@@ -16,14 +25,14 @@ export const temporaryName = (path: string): string =>
   join(dirname(path), `.${basename(path)}.${process.pid}.${Date.now().toString(36)}${serial++}.tmp`);
 
 export function replaceFile(path: string, pieces: Iterable<Uint8Array>): void {
-  mkdirSync(dirname(path), { recursive: true });
   const temporary = temporaryName(path);
   try {
+    mkdirSync(dirname(path), { recursive: true });
     writePieces(temporary, pieces);
     renameSync(temporary, path);
     flushFolder(dirname(path));
   } catch (error) {
-    rmSync(temporary, { force: true });
+    if (existsSync(temporary)) rmSync(temporary);
     if ((error as NodeJS.ErrnoException).code === undefined) throw error;
     throw new UserError(`could not write ${path}: ${describeSystemError(error)}`);
   }
