@@ -1,0 +1,236 @@
+/**
+ * An environment whose physics is a video world model.
+ *
+ * One class serves OpenSora, Wan and EVAC: they differ in their `World`, never here. Unlike a simulator it
+ * cannot make its own first frame, so a reset draws one from recorded starts, and unlike a simulator it does
+ * not know success, so a judge looks at every frame.
+ *
+ * Where we depart from the reference: slots end, restart and count time one by one; episodes that are over
+ * leave the batch instead of being imagined to the end; noise and starts come from seeded streams.
+ *
+ * Shapes: N slots, B of them in one imagination, C actions in a chunk, A action size, H W pixels.
+ */
+import type { EnvStep, Observation } from "#data";
+import { UserError } from "#registry";
+import type { RewardModel } from "#rewards";
+import { keep, noGrad, scope, stack, type Tensor, tensor, zeros } from "#tensor";
+import { type DenoisingWatcher, FixedSeedNoise, type NoiseSource, SlotNoise, toBytes, type World } from "#worlds";
+import { ResetIds } from "./reset-ids.ts";
+import { rewardChunk } from "./rewards.ts";
+import type { LearnedEnvSettings } from "./settings.ts";
+import { disposeSlot, episodeStats, keepMemory, newSlot, rememberIn, type Slot } from "./slots.ts";
+import type { Starts } from "./starts.ts";
+
+/** For videos, truth meters and parity: sees what was imagined, while it lives. */
+export interface ImaginationWatcher {
+  step?: DenoisingWatcher;
+  /** `slots[b]` is the slot of row b; frames float [B, C, 3, H, W]; opinions [B, C] before rounding. */
+  chunk?(seen: { slots: readonly number[]; frames: Tensor; latents: Tensor; opinions: Tensor }): void;
+}
+
+export interface LearnedEnvParts {
+  readonly world: World;
+  readonly judge: RewardModel;
+  readonly starts: Starts;
+  readonly noise?: NoiseSource;
+  readonly watcher?: ImaginationWatcher;
+}
+
+/** World models know no proprioception; policies get this many zeros. */
+const blankState = 16;
+
+export class LearnedEnv {
+  readonly size: number;
+  readonly chunk: number;
+  readonly actionSize: number;
+  readonly settings: LearnedEnvSettings;
+  readonly #parts: LearnedEnvParts;
+  readonly #noise: NoiseSource;
+  readonly #resetIds: ResetIds;
+  readonly #slots: Slot[] = [];
+  /** Frames imagined so far: what compaction saves is seen here. */
+  framesImagined = 0;
+
+  constructor(size: number, settings: LearnedEnvSettings, parts: LearnedEnvParts) {
+    const { group_size: groupSize, seed } = settings;
+    this.#resetIds = new ResetIds({ size, groupSize, starts: parts.starts.length, seed });
+    if (parts.starts.length < size / groupSize) {
+      throw new UserError(
+        `the dataset has ${parts.starts.length} starts for ${size / groupSize} groups of envs: ` +
+          "add starts, or lower total_num_envs",
+      );
+    }
+    this.size = size;
+    this.settings = settings;
+    this.chunk = parts.world.chunk;
+    this.actionSize = parts.world.actionSize;
+    this.#parts = parts;
+    this.#noise = parts.noise ?? (settings.noise === "fixed" ? new FixedSeedNoise(size, 0) : new SlotNoise(size, seed));
+  }
+
+  /** Draws the starts of the next scheduled reset; the loop calls it once per rollout epoch. */
+  updateResetIds(): void {
+    this.#resetIds.advance();
+  }
+
+  get resetIds(): readonly number[] {
+    return this.#resetIds.current;
+  }
+
+  /** All slots, or the named ones, from scheduled starts, or from the named ones. */
+  async reset(options: { slots?: readonly number[]; ids?: readonly number[] } = {}): Promise<Observation> {
+    const slots = options.slots ?? Array.from({ length: this.size }, (_, slot) => slot);
+    const scheduled = this.settings.use_fixed_reset_state_ids && !options.slots;
+    const ids = options.ids ?? (scheduled ? this.#resetIds.current : this.#resetIds.drawSingle(slots.length));
+    if (ids.length !== slots.length) throw new UserError(`${ids.length} reset ids for ${slots.length} slots`);
+    this.#begin(slots, ids);
+    return this.#observe();
+  }
+
+  /** Plays one chunk of actions, float [N, C, A]. */
+  async step(actions: Tensor): Promise<EnvStep> {
+    this.#checkActions(actions);
+    const playing = this.#playing();
+    const rewards = new Float32Array(this.size * this.chunk);
+    const limit = this.settings.micro_batch_size ?? this.size;
+    for (let from = 0; from < playing.length; from += limit) {
+      this.#imagine(playing.slice(from, from + limit), actions, rewards);
+    }
+    return this.#answer(rewards, playing);
+  }
+
+  offload(): void {
+    this.#parts.world.to({ device: "cpu" });
+    this.#parts.judge.to({ device: "cpu" });
+  }
+
+  async close(): Promise<void> {
+    for (const slot of this.#slots.splice(0)) disposeSlot(slot);
+    this.#parts.starts.dispose();
+  }
+
+  #begin(slots: readonly number[], ids: readonly number[]): void {
+    const { world, starts, judge } = this.#parts;
+    const chosen = ids.map((id) => starts.load(id));
+    for (const { instruction } of chosen) judge.checkInstruction(instruction);
+    noGrad(() =>
+      scope(() => {
+        const memories = world.begin(chosen, slots, this.#noise);
+        for (const [i, slot] of slots.entries()) {
+          const { frame, instruction } = chosen[i]!;
+          const old = this.#slots[slot];
+          if (old) disposeSlot(old);
+          this.#slots[slot] = newSlot({
+            memory: keepMemory(memories[i]!),
+            picture: keep(toBytes(frame).permute([1, 2, 0]).contiguous()),
+            state: undefined,
+            instruction,
+            startId: ids[i]!,
+          });
+        }
+      }),
+    );
+  }
+
+  #playing(): number[] {
+    const all = Array.from({ length: this.size }, (_, slot) => slot);
+    if (this.settings.imagine_finished) return all;
+    return all.filter((slot) => this.#slots[slot]!.over === "no");
+  }
+
+  /** Imagines one micro-batch and writes its consequences into the slots. */
+  #imagine(slots: readonly number[], actions: Tensor, rewards: Float32Array): void {
+    const { world, watcher } = this.#parts;
+    noGrad(() =>
+      scope(() => {
+        const rows = actions.indexSelect(0, tensor([...slots], { dtype: "int64", device: actions.device })).float();
+        const memories = slots.map((slot) => this.#slots[slot]!.memory);
+        const imagined = world.imagine({ memories, actions: rows, slots, noise: this.#noise, watch: watcher?.step });
+        this.#requireFinite(imagined.frames, slots);
+        const opinions = this.#judge(imagined.frames, slots);
+        watcher?.chunk?.({ slots, frames: imagined.frames, latents: imagined.latents, opinions });
+        this.framesImagined += slots.length * this.chunk;
+        const last = imagined.frames.select(1, this.chunk - 1);
+        const pictures = toBytes(last).permute([0, 2, 3, 1]).cpu().contiguous().unbind(0);
+        const judged = (this.settings.round_rewards ? opinions.round() : opinions).cpu().toArray().map(Number);
+        for (const [b, slot] of slots.entries()) {
+          const record = this.#slots[slot]!;
+          rememberIn(record, imagined.memories[b]!, pictures[b]!.clone(), imagined.states?.select(0, b).clone());
+          const chunk = judged.slice(b * this.chunk, (b + 1) * this.chunk);
+          rewards.set(this.#account(record, chunk), slot * this.chunk);
+        }
+      }),
+    );
+  }
+
+  /** Probability of success of every frame, [B, C]. */
+  #judge(frames_BC3HW: Tensor, slots: readonly number[]): Tensor {
+    const sentences = slots.flatMap((slot) => Array<string>(this.chunk).fill(this.#slots[slot]!.instruction));
+    return this.#parts.judge.judge(frames_BC3HW.flatten(0, 1), sentences).unflatten(0, [slots.length, this.chunk]);
+  }
+
+  /** One slot's rewards for the chunk; its clock, return and ending move on. */
+  #account(slot: Slot, opinions: readonly number[]): readonly number[] {
+    const { rewards, success, memory } = rewardChunk(opinions, slot.rewardMemory, this.settings);
+    slot.rewardMemory = memory;
+    slot.elapsed += this.chunk;
+    slot.return += rewards.reduce((sum, reward) => sum + reward, 0);
+    slot.successOnce ||= success;
+    slot.successAtEnd = success;
+    const ended = success && !this.settings.ignore_terminations;
+    const late = slot.elapsed >= this.settings.max_episode_steps;
+    slot.over = ended ? "terminated" : late ? "truncated" : "no";
+    slot.late = late;
+    return rewards;
+  }
+
+  #answer(rewards: Float32Array, played: readonly number[]): EnvStep {
+    const flags = (is: (slot: Slot) => boolean): Tensor => {
+      const values = new Uint8Array(this.size * this.chunk);
+      for (const [i, slot] of this.#slots.entries()) values[(i + 1) * this.chunk - 1] = Number(is(slot));
+      return keep(tensor(values, { shape: [this.size, this.chunk], dtype: "bool" }));
+    };
+    const before = {
+      rewards: keep(tensor(rewards, { shape: [this.size, this.chunk] })),
+      terminated: flags((slot) => slot.over === "terminated"),
+      truncated: flags((slot) => slot.late),
+      episode: episodeStats(this.#slots, this.settings.ignore_terminations),
+    };
+    const done = played.filter((slot) => this.#slots[slot]!.over !== "no");
+    if (!this.settings.auto_reset || done.length === 0) return { observation: this.#observe(), ...before };
+    const finalObservation = this.#observe();
+    this.#begin(done, this.#resetIds.drawSingle(done.length));
+    return { observation: this.#observe(), ...before, finalObservation };
+  }
+
+  #observe(): Observation {
+    return scope(() => ({
+      mainImages: keep(stack(this.#slots.map((slot) => slot.picture))),
+      states: keep(
+        this.#slots[0]?.state
+          ? stack(this.#slots.map((slot) => slot.state ?? zeros([blankState]))).cpu()
+          : zeros([this.size, blankState]),
+      ),
+      taskDescriptions: this.#slots.map((slot) => slot.instruction),
+    }));
+  }
+
+  #checkActions(actions: Tensor): void {
+    if (this.#slots.length === 0) throw new Error("internal: step before the first reset");
+    const expected = [this.size, this.chunk, this.actionSize];
+    if (expected.every((length, i) => actions.shape[i] === length) && actions.ndim === 3) return;
+    throw new UserError(
+      `actions of shape [${actions.shape.join(", ")}]; this world takes [${expected.join(", ")}]: envs, ` +
+        "actions per chunk (num_action_chunks must equal the world's chunk), action size",
+    );
+  }
+
+  #requireFinite(frames: Tensor, slots: readonly number[]): void {
+    if (frames.isfinite().all().item()) return;
+    const bad = slots.filter((_, b) => !frames.select(0, b).isfinite().all().item());
+    throw new UserError(
+      `the ${this.#parts.world.name} world imagined frames that are not numbers (slots ${bad.join(", ")}): ` +
+        "its weights are damaged, or the dtype is too narrow for them; try dtype: float32",
+    );
+  }
+}

@@ -1,0 +1,31 @@
+/**
+ * What a learned env is told, in the seeds' own keys, and what we add.
+ *
+ * The world's and the judge's own settings are parsed by their families; these are the env's.
+ */
+import { z } from "zod";
+
+export const learnedEnvSettings = z.looseObject({
+  seed: z.int().default(0),
+  group_size: z.int().positive().default(1),
+  auto_reset: z.boolean().default(false),
+  ignore_terminations: z.boolean().default(false),
+  use_rel_reward: z.boolean().default(true),
+  use_fixed_reset_state_ids: z.boolean().default(true),
+  max_episode_steps: z.int().positive().describe("actions after which an episode is cut off"),
+  reward_coef: z.number().default(1),
+  success_reward_threshold: z.number().min(0).max(1).default(0.9),
+
+  success_hold_frames: z.int().positive().default(1).describe("frames in a row that must be judged successes"),
+  round_rewards: z.boolean().default(true).describe("round the judge's probability to 0 or 1, as the reference does"),
+  imagine_finished: z
+    .boolean()
+    .default(false)
+    .describe("go on imagining episodes that are over, as the reference does; off, they leave the batch"),
+  micro_batch_size: z.int().positive().nullable().default(null).describe("episodes imagined at once; null: all"),
+  noise: z
+    .enum(["streams", "fixed"])
+    .default("streams")
+    .describe("streams: a seeded stream per slot; fixed: seed 0 at every call, as the reference's Wan"),
+});
+export type LearnedEnvSettings = z.infer<typeof learnedEnvSettings>;

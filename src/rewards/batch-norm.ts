@@ -1,0 +1,30 @@
+/**
+ * Batch normalisation over pictures, with PyTorch's names.
+ *
+ * Ioffe & Szegedy 2015, https://arxiv.org/abs/1502.03167. Judges run on the stored statistics; training them
+ * updates the statistics in place, as PyTorch does with momentum 0.1.
+ */
+import { buffer, constant, Module, type ModuleOptions } from "#nn";
+import { aten, type Tensor } from "#tensor";
+
+export class BatchNorm2d extends Module {
+  readonly weight: Tensor;
+  readonly bias: Tensor;
+  readonly running_mean: Tensor;
+  readonly running_var: Tensor;
+  readonly num_batches_tracked: Tensor;
+
+  constructor(channels: number, options: ModuleOptions) {
+    super();
+    this.weight = constant([channels], 1, options);
+    this.bias = constant([channels], 0, options);
+    this.running_mean = constant([channels], 0, options).requiresGrad_(false);
+    this.running_var = constant([channels], 1, options).requiresGrad_(false);
+    this.num_batches_tracked = buffer([], { ...options, dtype: "int64" });
+  }
+
+  forward(x_NCHW: Tensor, training = false): Tensor {
+    const { weight, bias, running_mean, running_var } = this;
+    return aten.batch_norm(x_NCHW, weight, bias, running_mean, running_var, training, 0.1, 1e-5, false);
+  }
+}

@@ -1,0 +1,9 @@
+/** What judges a picture: success classifiers, read safely from published files. */
+export { taskSentences } from "./libero-tasks.ts";
+export { loadReward, type RewardSettings } from "./load-reward.ts";
+export { ResnetReward } from "./resnet-reward.ts";
+export { defaultResnetScorer, ResnetScorer, type ResnetScorerSettings } from "./resnet-scorer.ts";
+export type { TrunkWidths } from "./resnet-trunk.ts";
+export type { RewardModel } from "./reward-model.ts";
+export { publishedTaskResnet, TaskResnetReward, type TaskResnetSizes } from "./task-resnet-reward.ts";
+export { type ResnetArch, resnetArchs } from "./torchvision-resnet.ts";

@@ -1,0 +1,52 @@
+/** The OpenSora family: its settings in an env block, and how it is loaded. */
+import { join } from "node:path";
+import { UserError } from "#registry";
+import { z } from "zod";
+import { defineWorld } from "../families.ts";
+import { OpenSoraWorld } from "./opensora-world.ts";
+import { loadAutoencoder, loadDenoiser, readStatistics } from "./weights.ts";
+
+const settings = z.looseObject({
+  opensora_wm_hf_ckpt_path: z.string().optional(),
+  world_model_cfg: z
+    .looseObject({
+      stats_path: z.string().optional(),
+      chunk: z.int().positive().default(8),
+      condition_frame_length: z.int().positive().default(4),
+      image_size: z.tuple([z.int().positive(), z.int().positive()]).default([256, 256]),
+      num_sampling_steps: z.int().positive().default(10),
+      model: z.looseObject({ from_pretrained: z.string().optional() }).default({}),
+      vae: z
+        .looseObject({ from_pretrained: z.string().optional(), micro_batch_size: z.int().positive().default(64) })
+        .prefault({}),
+    })
+    .prefault({}),
+});
+
+export const opensora = defineWorld({
+  name: "opensora",
+  settings,
+  load({ opensora_wm_hf_ckpt_path: folder, world_model_cfg: config }, place) {
+    const file = (given: string | undefined, name: string): string => {
+      if (given !== undefined) return given;
+      if (folder !== undefined) return join(folder, name);
+      throw new UserError("set env.train.opensora_wm_hf_ckpt_path to the folder of an OpenSora world");
+    };
+    const { denoiser, sizes } = loadDenoiser(file(config.model.from_pretrained, "model-00001.safetensors"), place);
+    if (sizes.pad_action_num !== config.condition_frame_length) {
+      throw new UserError(
+        `this world pads ${sizes.pad_action_num} actions for its memory, but condition_frame_length is ${config.condition_frame_length}`,
+      );
+    }
+    return new OpenSoraWorld({
+      denoiser,
+      vae: loadAutoencoder(file(config.vae.from_pretrained, "vae"), place),
+      statistics: readStatistics(file(config.stats_path, "dataset_statistics.json"), sizes.action_dim),
+      imageSize: config.image_size,
+      chunk: config.chunk,
+      memoryFrames: config.condition_frame_length,
+      steps: config.num_sampling_steps,
+      vaeMicroBatch: config.vae.micro_batch_size,
+    });
+  },
+});

@@ -1,0 +1,19 @@
+/** Sizes of an OpenSora world, read from the `config.json` of its folder under the published names. */
+import { z } from "zod";
+
+/** STDiT3-XL/2 is the default, as in `RLinf/RLinf-OpenSora-LIBERO-*`. */
+export const stdit3Sizes = z.looseObject({
+  depth: z.int().positive().default(28),
+  hidden_size: z.int().positive().default(1152),
+  num_heads: z.int().positive().default(16),
+  mlp_ratio: z.number().positive().default(4),
+  in_channels: z.int().positive().default(4),
+  patch_size: z.array(z.int().positive()).length(3).default([1, 2, 2]),
+  pred_sigma: z.boolean().default(true),
+  caption_channels: z.int().positive().default(4096),
+  model_max_length: z.int().positive().default(300),
+  input_sq_size: z.int().positive().default(512),
+  action_dim: z.int().positive().default(7),
+  pad_action_num: z.int().positive().default(4),
+});
+export type STDiT3Sizes = z.infer<typeof stdit3Sizes>;

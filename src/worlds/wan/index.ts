@@ -1,0 +1,51 @@
+/** The Wan family: its settings in an env block, and how it is loaded. */
+import { join } from "node:path";
+import { UserError } from "#registry";
+import { z } from "zod";
+import { defineWorld } from "../families.ts";
+import { WanWorld } from "./wan-world.ts";
+import { loadAutoencoder, loadDenoiser, readWanSizes } from "./weights.ts";
+
+const settings = z.looseObject({
+  wan_wm_hf_ckpt_path: z.string().optional(),
+  model_path: z.string().optional(),
+  VAE_path: z.string().optional(),
+  chunk: z.int().positive().default(8),
+  condition_frame_length: z.int().positive().default(5),
+  num_frames: z.int().positive().default(13),
+  num_inference_steps: z.int().positive().default(5),
+  image_size: z.tuple([z.int().positive(), z.int().positive()]).default([256, 256]),
+  reset_gripper_open: z.boolean().default(true),
+  vae_micro_batch_size: z.int().positive().default(8).describe("videos per call of the autoencoder"),
+});
+
+export const wan = defineWorld({
+  name: "wan",
+  settings,
+  load(config, place) {
+    const { chunk, condition_frame_length: memoryFrames, num_frames: frames } = config;
+    if (chunk + memoryFrames !== frames || (frames - 1) % 4 !== 0) {
+      throw new UserError(
+        `num_frames (${frames}) must be condition_frame_length (${memoryFrames}) + chunk (${chunk}), and 1 more than a multiple of 4`,
+      );
+    }
+    const file = (given: string | undefined, name: string): string => {
+      if (given !== undefined) return given;
+      if (config.wan_wm_hf_ckpt_path !== undefined) return join(config.wan_wm_hf_ckpt_path, name);
+      throw new UserError("set env.train.wan_wm_hf_ckpt_path to the folder of a Wan world");
+    };
+    const model = file(config.model_path, "model-00001.safetensors");
+    const sizes = readWanSizes(model);
+    return new WanWorld({
+      denoiser: loadDenoiser(model, sizes, place),
+      vae: loadAutoencoder(file(config.VAE_path, "Wan2.2_VAE.pth"), sizes, place),
+      sizes,
+      imageSize: config.image_size,
+      chunk,
+      memoryFrames,
+      steps: config.num_inference_steps,
+      gripperOpen: config.reset_gripper_open,
+      vaeMicroBatch: config.vae_micro_batch_size,
+    });
+  },
+});

@@ -1,0 +1,107 @@
+/**
+ * Wan 2.2's diffusion transformer, conditioned on actions instead of text.
+ *
+ * Wan team 2025, https://arxiv.org/abs/2503.20314; the action branch is that of RLinf's published worlds.
+ * Actions enter twice: each as a token of the cross-attention's memory, and four at a time, added to the time
+ * embedding of the latent frame that they produce. Condition frames are told timestep 0.
+ *
+ * Shapes: B videos, z latent channels, F latent frames, h w latent positions, S patches of a frame, D width,
+ * N pictures = actions (4·F − 3), A action size.
+ */
+import { Conv3d, Linear, Module, type ModuleOptions, parameter } from "#nn";
+import { aten, cat, scope, type Tensor } from "#tensor";
+import { plainNorm, WanBlock } from "./blocks.ts";
+import { rotaryTable, timeWaves } from "./rotary.ts";
+import type { WanSizes } from "./sizes.ts";
+
+/** Latent frames that hold the condition pictures. */
+export const conditionLatents = 2;
+/** Pictures (and so actions) per latent frame; the first latent frame holds one picture alone. */
+export const picturesPerLatent = 4;
+
+type Mlp = { readonly "0": Linear; readonly "2": Linear };
+
+class Head extends Module {
+  readonly modulation: Tensor;
+  readonly head: Linear;
+
+  constructor(width: number, outputs: number, options: ModuleOptions) {
+    super();
+    this.modulation = parameter([1, 2, width], options);
+    this.head = new Linear(width, outputs, options);
+  }
+
+  forward(x_BFSD: Tensor, time_BFD: Tensor): Tensor {
+    const [shift, scale] = this.modulation.add(time_BFD.unsqueeze(2)).unsqueeze(3).unbind(2);
+    return this.head.forward(plainNorm(x_BFSD).mul(scale!.add(1)).add(shift!));
+  }
+}
+
+export class WanDiT extends Module {
+  readonly action_mlp1: Mlp;
+  readonly action_mlp2: Mlp;
+  readonly patch_embedding: Conv3d;
+  readonly time_embedding: Mlp;
+  readonly time_projection: { readonly "1": Linear };
+  readonly blocks: readonly WanBlock[];
+  readonly head: Head;
+  readonly #sizes: WanSizes;
+
+  constructor(sizes: WanSizes, options: ModuleOptions = {}) {
+    super();
+    const { dim: width, patch_size: patch, action_dim: action, num_heads: heads, ffn_dim: hidden } = sizes;
+    const mlp = (inputs: number, middle: number): Mlp => ({
+      "0": new Linear(inputs, middle, options),
+      "2": new Linear(middle, width, options),
+    });
+    this.action_mlp1 = mlp(action, width);
+    this.action_mlp2 = mlp(picturesPerLatent * action, 4 * width);
+    this.patch_embedding = new Conv3d(sizes.z_dim, width, { kernel: patch, stride: patch, ...options });
+    this.time_embedding = mlp(sizes.freq_dim, width);
+    this.time_projection = { "1": new Linear(width, 6 * width, options) };
+    this.blocks = Array.from({ length: sizes.num_layers }, () => new WanBlock({ width, heads, hidden }, options));
+    this.head = new Head(width, patch[0]! * patch[1]! * patch[2]! * sizes.z_dim, options);
+    this.#sizes = sizes;
+  }
+
+  /** Velocity of the whole window, [B, z, F, h, w], in the model's dtype. `timestep` has one element. */
+  forward(latents_BzFhw: Tensor, timestep: Tensor, actions_BNA: Tensor): Tensor {
+    const { dtype, device } = this.patch_embedding.weight;
+    const actions = actions_BNA.to({ dtype, device });
+    const context_BND = this.#run(this.action_mlp1, actions, "gelu");
+    const patches = this.patch_embedding.forward(latents_BzFhw.to({ dtype, device }));
+    const [, width = 0, frames = 0, rows = 0, columns = 0] = patches.shape;
+    const time_BFD = this.#time(timestep.to({ dtype, device }), actions, frames);
+    const time_BF6D = this.time_projection["1"].forward(aten.silu(time_BFD)).unflatten(2, [6, width]);
+    const rotary = rotaryTable([frames, rows, columns], width / this.#sizes.num_heads, device);
+
+    let x_BFSD = patches.flatten(3).permute([0, 2, 3, 1]);
+    for (const block of this.blocks) {
+      x_BFSD = scope(() => block.forward(x_BFSD, time_BF6D, context_BND, rotary));
+    }
+    return this.#unpatchify(this.head.forward(x_BFSD, time_BFD), [frames, rows, columns]);
+  }
+
+  /** [B, F, D]: the time of each latent frame (0 for the condition) plus the actions that lead to it. */
+  #time(timestep: Tensor, actions_BNA: Tensor, frames: number): Tensor {
+    const times = cat([timestep.mul(0), timestep], 0);
+    const [clean, noisy] = this.#run(this.time_embedding, timeWaves(times, this.#sizes.freq_dim), "silu").unbind(0);
+    const perFrame = Array.from({ length: frames }, (_, frame) => (frame < conditionLatents ? clean! : noisy!));
+    const first = actions_BNA.narrow(1, 0, 1).expand([-1, picturesPerLatent - 1, -1]);
+    const grouped = cat([first, actions_BNA], 1).reshape([actions_BNA.shape[0]!, frames, -1]);
+    return this.#run(this.action_mlp2, grouped, "silu").add(aten.stack(perFrame, 0));
+  }
+
+  #run(mlp: Mlp, x: Tensor, activation: "gelu" | "silu"): Tensor {
+    return mlp["2"].forward(aten[activation](mlp["0"].forward(x)));
+  }
+
+  #unpatchify(x_BFSP: Tensor, [frames, rows, columns]: readonly [number, number, number]): Tensor {
+    const [deep, high, wide] = this.#sizes.patch_size as [number, number, number];
+    const batch = x_BFSP.shape[0]!;
+    return x_BFSP
+      .reshape([batch, frames, rows, columns, deep, high, wide, this.#sizes.z_dim])
+      .permute([0, 7, 1, 4, 2, 5, 3, 6])
+      .reshape([batch, this.#sizes.z_dim, frames * deep, rows * high, columns * wide]);
+  }
+}

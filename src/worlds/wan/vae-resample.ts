@@ -1,0 +1,107 @@
+/**
+ * How Wan's autoencoder changes size: learnt resampling, beside shortcuts that only move numbers around.
+ *
+ * Shapes: B videos, C channels, T pictures of the piece, H W positions; t s factors over time and space.
+ */
+import { Conv2d, Module, type ModuleOptions } from "#nn";
+import { aten, cat, stack, type Tensor, zeros } from "#tensor";
+import type { StreamCache } from "./stream-cache.ts";
+import { CausalConv3d } from "./vae-layers.ts";
+
+/** Applies a 2-D layer to every picture. */
+function perPicture(x_BCTHW: Tensor, layer: (x_NCHW: Tensor) => Tensor): Tensor {
+  const [batch = 0, , pictures = 0] = x_BCTHW.shape;
+  const out = layer(x_BCTHW.transpose(1, 2).flatten(0, 1));
+  return out.unflatten(0, [batch, pictures]).transpose(1, 2);
+}
+
+export class Downsample extends Module {
+  readonly resample: { readonly "1": Conv2d };
+  readonly time_conv?: CausalConv3d;
+
+  constructor(channels: number, overTime: boolean, options: ModuleOptions) {
+    super();
+    this.resample = { "1": new Conv2d(channels, channels, { kernel: 3, stride: 2, ...options }) };
+    if (overTime) {
+      const stride = [2, 1, 1] as const;
+      this.time_conv = new CausalConv3d(channels, channels, [3, 1, 1], [0, 0, 0], { stride, ...options });
+    }
+  }
+
+  stream(x_BCTHW: Tensor, cache: StreamCache): Tensor {
+    const half = perPicture(x_BCTHW, (x) => this.resample["1"].forward(aten.constant_pad_nd(x, [0, 1, 0, 1], 0)));
+    if (!this.time_conv) return half;
+    const slot = cache.slot();
+    const last = half.narrow(2, half.shape[2]! - 1, 1);
+    slot.leave(slot.before ? last : half);
+    // A stream's first picture stands alone: nothing to halve yet.
+    return slot.before ? this.time_conv.after(cat([slot.before.narrow(2, slot.before.shape[2]! - 1, 1), half], 2)) : half;
+  }
+}
+
+export class Upsample extends Module {
+  readonly resample: { readonly "1": Conv2d };
+  readonly time_conv?: CausalConv3d;
+
+  constructor(channels: number, overTime: boolean, options: ModuleOptions) {
+    super();
+    this.resample = { "1": new Conv2d(channels, channels, { kernel: 3, padding: 1, ...options }) };
+    if (overTime) this.time_conv = new CausalConv3d(channels, 2 * channels, [3, 1, 1], [1, 0, 0], options);
+  }
+
+  stream(x_BCTHW: Tensor, cache: StreamCache): Tensor {
+    const longer = this.time_conv ? this.#overTime(this.time_conv, x_BCTHW, cache) : x_BCTHW;
+    return perPicture(longer, (x) => {
+      const [height = 0, width = 0] = x.shape.slice(-2);
+      return this.resample["1"].forward(aten._upsample_nearest_exact2d(x, [2 * height, 2 * width]));
+    });
+  }
+
+  /** The first piece keeps its length; the second sees zeros before it, later ones their past. */
+  #overTime(conv: CausalConv3d, x_BCTHW: Tensor, cache: StreamCache): Tensor {
+    const slot = cache.slot();
+    if (cache.first) {
+      slot.leave(zeros([0], { device: x_BCTHW.device }));
+      return x_BCTHW;
+    }
+    const past = slot.before && slot.before.numel > 0 ? slot.before : undefined;
+    const doubled = conv.after(x_BCTHW, past);
+    const pictures = x_BCTHW.shape[2]!;
+    const recent = x_BCTHW.narrow(2, Math.max(0, pictures - 2), Math.min(2, pictures));
+    const older = past?.narrow(2, past.shape[2]! - 1, 1) ?? recent.narrow(2, 0, 1).mul(0);
+    slot.leave(pictures >= 2 ? recent : cat([older, recent], 2));
+    const [batch = 0, twice = 0, length = 0, height = 0, width = 0] = doubled.shape;
+    const [even, odd] = doubled.view([batch, 2, twice / 2, length, height, width]).unbind(1);
+    return stack([even!, odd!], 3).flatten(2, 3);
+  }
+}
+
+interface Factors {
+  readonly time: number;
+  readonly space: number;
+}
+
+/** Folds t·s·s neighbours into channels and averages groups of them down to the wanted number. */
+export function averageDown(x_BCTHW: Tensor, channels: number, { time, space }: Factors): Tensor {
+  const missing = (time - (x_BCTHW.shape[2]! % time)) % time;
+  const x = aten.constant_pad_nd(x_BCTHW, [0, 0, 0, 0, missing, 0], 0);
+  const [batch = 0, inputs = 0, pictures = 0, height = 0, width = 0] = x.shape;
+  const small = [pictures / time, height / space, width / space];
+  return x
+    .reshape([batch, inputs, small[0]!, time, small[1]!, space, small[2]!, space])
+    .permute([0, 1, 3, 5, 7, 2, 4, 6])
+    .reshape([batch, channels, -1, ...small])
+    .mean(2);
+}
+
+/** Repeats channels and unfolds them over t·s·s neighbours; a stream's first picture stays alone. */
+export function duplicateUp(x_BCTHW: Tensor, channels: number, { time, space }: Factors, first: boolean): Tensor {
+  const [batch = 0, inputs = 0, pictures = 0, height = 0, width = 0] = x_BCTHW.shape;
+  const repeats = (channels * time * space * space) / inputs;
+  const large = x_BCTHW
+    .repeatInterleave(repeats, 1)
+    .reshape([batch, channels, time, space, space, pictures, height, width])
+    .permute([0, 1, 5, 2, 6, 3, 7, 4])
+    .reshape([batch, channels, pictures * time, height * space, width * space]);
+  return first ? large.slice(2, time - 1) : large;
+}

@@ -1,0 +1,203 @@
+/**
+ * Wan 2.2's video autoencoder: 16 times smaller on each side, 4 times shorter, 48 channels, causal in time.
+ *
+ * Wan team 2025, https://arxiv.org/abs/2503.20314. Encoding gives the mean of the posterior, normalised per channel.
+ * The encoder is fed picture 0, then four at a time; the decoder one latent frame at a time.
+ *
+ * Shapes: B videos, T pictures, H W pixels, z latent channels, F latent frames, h w latent positions.
+ */
+import { Module, type ModuleOptions } from "#nn";
+import { aten, cat, scope, type Tensor, tensor } from "#tensor";
+import type { WanSizes } from "./sizes.ts";
+import { StreamCache } from "./stream-cache.ts";
+import { CausalConv3d, ChannelNorm, cube, PictureAttention, ResidualBlock } from "./vae-layers.ts";
+import { averageDown, Downsample, duplicateUp, Upsample } from "./vae-resample.ts";
+
+interface Stage {
+  readonly inputs: number;
+  readonly outputs: number;
+  readonly blocks: number;
+  readonly overSpace: boolean;
+  readonly overTime: boolean;
+}
+
+class DownStage extends Module {
+  readonly downsamples: readonly (ResidualBlock | Downsample)[];
+  readonly #stage: Stage;
+
+  constructor(stage: Stage, options: ModuleOptions) {
+    super();
+    this.downsamples = [
+      ...residuals(stage, options),
+      ...(stage.overSpace ? [new Downsample(stage.outputs, stage.overTime, options)] : []),
+    ];
+    this.#stage = stage;
+  }
+
+  stream(x_BCTHW: Tensor, cache: StreamCache): Tensor {
+    const learnt = this.downsamples.reduce((x, layer) => layer.stream(x, cache), x_BCTHW);
+    return learnt.add(averageDown(x_BCTHW, this.#stage.outputs, factors(this.#stage)));
+  }
+}
+
+class UpStage extends Module {
+  readonly upsamples: readonly (ResidualBlock | Upsample)[];
+  readonly #stage: Stage;
+
+  constructor(stage: Stage, options: ModuleOptions) {
+    super();
+    this.upsamples = [
+      ...residuals(stage, options),
+      ...(stage.overSpace ? [new Upsample(stage.outputs, stage.overTime, options)] : []),
+    ];
+    this.#stage = stage;
+  }
+
+  stream(x_BCTHW: Tensor, cache: StreamCache): Tensor {
+    const learnt = this.upsamples.reduce((x, layer) => layer.stream(x, cache), x_BCTHW);
+    if (!this.#stage.overSpace) return learnt;
+    return learnt.add(duplicateUp(x_BCTHW, this.#stage.outputs, factors(this.#stage), cache.first));
+  }
+}
+
+type Middle = readonly [ResidualBlock, PictureAttention, ResidualBlock];
+type Exit = { readonly "0": ChannelNorm; readonly "2": CausalConv3d };
+
+const middle = (channels: number, options: ModuleOptions): Middle => [
+  new ResidualBlock(channels, channels, options),
+  new PictureAttention(channels, options),
+  new ResidualBlock(channels, channels, options),
+];
+const exit = (inputs: number, outputs: number, options: ModuleOptions): Exit => ({
+  "0": new ChannelNorm(inputs, 3, options),
+  "2": cube(inputs, outputs, options),
+});
+const leave = (head: Exit, x: Tensor, cache: StreamCache): Tensor =>
+  head["2"].stream(aten.silu(head["0"].forward(x)), cache);
+const factors = ({ overTime, overSpace }: Stage) => ({ time: overTime ? 2 : 1, space: overSpace ? 2 : 1 });
+
+class Encoder extends Module {
+  readonly conv1: CausalConv3d;
+  readonly downsamples: readonly DownStage[];
+  readonly middle: Middle;
+  readonly head: Exit;
+
+  constructor({ vae_dim, dim_mult, num_res_blocks, z_dim }: WanSizes, options: ModuleOptions) {
+    super();
+    const widths = [1, ...dim_mult].map((factor) => factor * vae_dim);
+    this.conv1 = cube(12, widths[0]!, options);
+    this.downsamples = dim_mult.map((_, i) => {
+      const overSpace = i < dim_mult.length - 1;
+      const stage = { inputs: widths[i]!, outputs: widths[i + 1]!, blocks: num_res_blocks, overSpace };
+      return new DownStage({ ...stage, overTime: overSpace && i > 0 }, options);
+    });
+    this.middle = middle(widths.at(-1)!, options);
+    this.head = exit(widths.at(-1)!, 2 * z_dim, options);
+  }
+
+  stream(x_BCTHW: Tensor, cache: StreamCache): Tensor {
+    let x = this.conv1.stream(x_BCTHW, cache);
+    for (const stage of [...this.downsamples, ...this.middle]) x = scope(() => stage.stream(x, cache));
+    return leave(this.head, x, cache);
+  }
+}
+
+class Decoder extends Module {
+  readonly conv1: CausalConv3d;
+  readonly middle: Middle;
+  readonly upsamples: readonly UpStage[];
+  readonly head: Exit;
+
+  constructor({ vae_dec_dim, dim_mult, num_res_blocks, z_dim }: WanSizes, options: ModuleOptions) {
+    super();
+    const widths = [dim_mult.at(-1)!, ...dim_mult.toReversed()].map((factor) => factor * vae_dec_dim);
+    this.conv1 = cube(z_dim, widths[0]!, options);
+    this.middle = middle(widths[0]!, options);
+    this.upsamples = dim_mult.map((_, i) => {
+      const overSpace = i < dim_mult.length - 1;
+      const stage = { inputs: widths[i]!, outputs: widths[i + 1]!, blocks: num_res_blocks + 1, overSpace };
+      return new UpStage({ ...stage, overTime: i < dim_mult.length - 2 }, options);
+    });
+    this.head = exit(widths.at(-1)!, 12, options);
+  }
+
+  stream(x_BCTHW: Tensor, cache: StreamCache): Tensor {
+    let x = this.conv1.stream(x_BCTHW, cache);
+    for (const stage of [...this.middle, ...this.upsamples]) x = scope(() => stage.stream(x, cache));
+    return leave(this.head, x, cache);
+  }
+}
+
+export class WanVAE extends Module {
+  readonly encoder: Encoder;
+  readonly conv1: CausalConv3d;
+  readonly conv2: CausalConv3d;
+  readonly decoder: Decoder;
+  readonly #sizes: WanSizes;
+
+  constructor(sizes: WanSizes, options: ModuleOptions = {}) {
+    super();
+    const point = (channels: number): CausalConv3d =>
+      new CausalConv3d(channels, channels, [1, 1, 1], [0, 0, 0], options);
+    this.encoder = new Encoder(sizes, options);
+    this.conv1 = point(2 * sizes.z_dim);
+    this.conv2 = point(sizes.z_dim);
+    this.decoder = new Decoder(sizes, options);
+    this.#sizes = sizes;
+  }
+
+  /** [B, 3, T, H, W] to [B, z, F, h, w]; T is 1 + 4·(F − 1). */
+  encode(video_B3THW: Tensor): Tensor {
+    const folded = foldPixels(video_B3THW);
+    const pieces = [1, ...Array<number>((folded.shape[2]! - 1) / 4).fill(4)];
+    const out = streamed(folded.split(pieces, 2), (piece, cache) => this.encoder.stream(piece, cache));
+    const mean = this.conv1.after(out).narrow(1, 0, this.#sizes.z_dim);
+    return mean.sub(this.#channels(this.#sizes.vae_mean, mean)).mul(this.#channels(this.#sizes.vae_std, mean).reciprocal());
+  }
+
+  /** [B, z, F, h, w] to [B, 3, T, H, W], clamped to [-1, 1]. */
+  decode(latents_BzFhw: Tensor): Tensor {
+    const scale = this.#channels(this.#sizes.vae_std, latents_BzFhw).reciprocal();
+    const raw = latents_BzFhw.div(scale).add(this.#channels(this.#sizes.vae_mean, latents_BzFhw));
+    const out = streamed(this.conv2.after(raw).split(1, 2), (piece, cache) => this.decoder.stream(piece, cache));
+    return unfoldPixels(out).clamp(-1, 1);
+  }
+
+  #channels(values: readonly number[], like: Tensor): Tensor {
+    return tensor([...values], { dtype: like.dtype, device: like.device }).view([1, -1, 1, 1, 1]);
+  }
+}
+
+function residuals({ inputs, outputs, blocks }: Stage, options: ModuleOptions): ResidualBlock[] {
+  return Array.from({ length: blocks }, (_, i) => new ResidualBlock(i === 0 ? inputs : outputs, outputs, options));
+}
+
+function streamed(pieces: readonly Tensor[], run: (piece: Tensor, cache: StreamCache) => Tensor): Tensor {
+  const cache = new StreamCache();
+  try {
+    const done = pieces.map((piece) => {
+      cache.nextPiece();
+      return scope(() => run(piece, cache));
+    });
+    return cat(done, 2);
+  } finally {
+    cache.dispose();
+  }
+}
+
+/** Each 2×2 of pixels becomes channels: colour, then column, then row. */
+function foldPixels(x_BCTHW: Tensor): Tensor {
+  const [batch = 0, channels = 0, pictures = 0, height = 0, width = 0] = x_BCTHW.shape;
+  return x_BCTHW
+    .reshape([batch, channels, pictures, height / 2, 2, width / 2, 2])
+    .permute([0, 1, 6, 4, 2, 3, 5])
+    .reshape([batch, channels * 4, pictures, height / 2, width / 2]);
+}
+
+function unfoldPixels(x_BCTHW: Tensor): Tensor {
+  const [batch = 0, channels = 0, pictures = 0, height = 0, width = 0] = x_BCTHW.shape;
+  return x_BCTHW
+    .reshape([batch, channels / 4, 2, 2, pictures, height, width])
+    .permute([0, 1, 4, 5, 3, 6, 2])
+    .reshape([batch, channels / 4, pictures, height * 2, width * 2]);
+}
