@@ -2,8 +2,8 @@
  * `node scripts/setup.mjs`: makes this checkout ready to run, and does nothing when it is.
  *
  * It needs Node, Python with venv and g++, and fetches the rest: npm packages, libtorch and MuJoCo (as wheels, used
- * as native libraries), Mesa's renderers, and the two addons that it compiles. Each step can tell whether it is done
- * without starting a program, so a finished set-up costs a fraction of a second; an interrupted one goes on where
+ * as native libraries), ffmpeg, Mesa's renderers, and the two addons that it compiles. Each step can tell whether it is
+ * done without starting a program, so a finished set-up costs a fraction of a second; an interrupted one goes on where
  * it stopped.
  *
  *   --quiet    prints only what needs attention
@@ -13,6 +13,7 @@
 import { parseArgs } from "node:util";
 import { mujocoAddon, torchAddon } from "./setup/addons.mjs";
 import { SetupFailure } from "./setup/failure.mjs";
+import { ffmpegWheel } from "./setup/ffmpeg-wheel.mjs";
 import { takeLock } from "./setup/lock.mjs";
 import { mesa } from "./setup/mesa.mjs";
 import { mujocoWheel } from "./setup/mujoco-wheel.mjs";
@@ -21,12 +22,12 @@ import { Progress, stopChildren } from "./setup/progress.mjs";
 import { checkNode, checkPlatform } from "./setup/requirements.mjs";
 import { torchWheel } from "./setup/torch-wheel.mjs";
 
-const steps = [npmPackages, torchWheel, mujocoWheel, mesa, torchAddon, mujocoAddon];
+const steps = [npmPackages, torchWheel, mujocoWheel, ffmpegWheel, mesa, torchAddon, mujocoAddon];
 
 async function setUp({ quiet, native }) {
   const start = Date.now();
   const progress = new Progress({ quiet });
-  const chosen = native ? steps.filter((step) => step !== mesa) : steps;
+  const chosen = native ? steps.filter((step) => step !== mesa && step !== ffmpegWheel) : steps;
   if (!native && chosen.every((step) => step.isDone())) {
     progress.note(`✓ set-up is in place (${((Date.now() - start) / 1000).toFixed(2)} s)`);
     return;
