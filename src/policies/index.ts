@@ -1,0 +1,34 @@
+/** The policy families, found by `model_type` and loaded only when asked for. */
+import { Registry, UserError } from "#registry";
+import type { LoadOptions, Policy, PolicyFamily } from "./policy.ts";
+
+export type {
+  ActionSpec,
+  ActOptions,
+  EvaluateOptions,
+  LoadOptions,
+  Policy,
+  PolicyFamily,
+  Sampling,
+} from "./policy.ts";
+
+export const policies = new Registry<PolicyFamily>("policy", {
+  openvla_oft: async () => (await import("./openvla-oft/index.ts")).openVlaOft as unknown as PolicyFamily,
+  openvla: async () => (await import("./openvla/index.ts")).openVla as unknown as PolicyFamily,
+});
+
+/** Loads the policy that a config's `actor.model` section describes. */
+export async function loadPolicy(
+  model: Readonly<Record<string, unknown>>,
+  options?: LoadOptions,
+): Promise<Policy> {
+  const { model_type: type } = model;
+  if (typeof type !== "string") {
+    throw new UserError(`the model section has no model_type; there are: ${policies.names().join(", ")}`);
+  }
+  const family = await policies.get(type);
+  const parsed = family.settings.safeParse(model);
+  if (parsed.success) return family.load(parsed.data, options);
+  const { z } = await import("zod");
+  throw new UserError(`the model section does not fit ${type}:\n${z.prettifyError(parsed.error)}`);
+}

@@ -1,0 +1,91 @@
+/**
+ * The OpenVLA-OFT network as a policy: acts, judges what it did, and learns from demonstrations.
+ *
+ * Acting and judging run the same operations on the same shapes, so in float32 their numbers are equal to the bit
+ * for the same batch.
+ */
+import type { ForwardInputs, Observation, PolicyEvaluation, PolicyStep } from "#data";
+import { type Device, type DType, noGrad, scope, type Tensor } from "#tensor";
+import type { ActOptions, EvaluateOptions, Policy } from "../policy.ts";
+import type { ImageProcessor } from "../prismatic/images.ts";
+import { type PrismaticParts, PrismaticReader } from "../prismatic/reader.ts";
+import { judge, logDistribution, sampleTokens } from "../prismatic/sampling.ts";
+import type { ActionCodec } from "./actions.ts";
+import type { OftAnswer, OpenVlaOftModel } from "./model.ts";
+
+export class OpenVlaOftPolicy implements Policy {
+  readonly modelType = "openvla_oft";
+  readonly module: OpenVlaOftModel;
+  readonly device: Device;
+  readonly chunk: number;
+  readonly actionSize: number;
+  readonly valueCount: number;
+  readonly dtype: DType;
+  readonly codec: ActionCodec;
+  readonly images: ImageProcessor;
+  readonly #parts: PrismaticParts<OpenVlaOftModel>;
+  readonly #reader: PrismaticReader;
+
+  constructor(parts: PrismaticParts<OpenVlaOftModel>) {
+    this.module = parts.module;
+    this.device = parts.device;
+    this.chunk = parts.chunk;
+    this.actionSize = parts.actionSize;
+    this.valueCount = parts.valueCount;
+    this.dtype = parts.dtype;
+    this.codec = parts.codec;
+    this.images = parts.images;
+    this.#parts = parts;
+    this.#reader = new PrismaticReader(parts);
+  }
+
+  act(observation: Observation, options: ActOptions): PolicyStep {
+    return scope(() => noGrad(() => this.#act(this.#reader.describe(observation), options)));
+  }
+
+  #act(inputs: ForwardInputs, { mode, temperature = 1, topK = 0, generator }: ActOptions): PolicyStep {
+    const { logits_BAV, values_BV } = this.#forward(inputs);
+    const greedy = mode === "greedy";
+    const logProbs_BAV = logDistribution(
+      logits_BAV,
+      greedy ? { temperature: 1, topK: 0 } : { temperature, topK },
+    );
+    const tokens_BA = greedy ? logits_BAV.argmax(2) : sampleTokens(logProbs_BAV, generator);
+    return this.#reader.step(inputs, tokens_BA, { ...judge(logProbs_BAV, tokens_BA, false), values_BV });
+  }
+
+  evaluate(
+    { forwardInputs }: { readonly forwardInputs: ForwardInputs },
+    { temperature = 1, topK = 0, entropy = false }: EvaluateOptions = {},
+  ): PolicyEvaluation {
+    const { logits_BAV, values_BV } = this.#forward(forwardInputs);
+    const logProbs_BAV = logDistribution(logits_BAV, { temperature, topK });
+    return this.#reader.evaluation({
+      ...judge(logProbs_BAV, this.#reader.tokens(forwardInputs), entropy),
+      values_BV,
+    });
+  }
+
+  label(observation: Observation, actions_BCD: Tensor): ForwardInputs {
+    return this.#reader.label(observation, actions_BCD);
+  }
+
+  /** Cross-entropy of the demonstrated tokens, averaged over all of them. */
+  supervisedLoss(sample: { readonly forwardInputs: ForwardInputs }): Tensor {
+    return this.evaluate(sample).logProbs.mean().neg();
+  }
+
+  save(folder: string): Promise<void> {
+    return this.#parts.save(folder);
+  }
+
+  dispose(): void {
+    this.module.dispose();
+  }
+
+  #forward(inputs: ForwardInputs): OftAnswer {
+    const { prompt, padded } = this.#reader.prompt(inputs);
+    const proprio_BQ = inputs.proprio?.to({ device: this.device });
+    return this.module.forward({ features_BPC: this.#reader.features(inputs), prompt, proprio_BQ }, padded);
+  }
+}

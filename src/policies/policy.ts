@@ -1,0 +1,83 @@
+/**
+ * What every policy family offers, whatever its network: acting, judging recorded actions, learning from
+ * demonstrations, and going back to disk in the layout it came from.
+ *
+ * `act` and `evaluate` compute the same numbers by the same operations, so that the first ratio of a PPO or
+ * GRPO update is 1 and not nearly 1.
+ */
+import type { z } from "zod";
+import type { ForwardInputs, Observation, PolicyEvaluation, PolicyStep } from "#data";
+import type { Module } from "#nn";
+import type { Device, DType, Generator, Tensor } from "#tensor";
+
+export interface Sampling {
+  /** Divides the logits; 1 leaves them as they are. */
+  readonly temperature?: number;
+  /** How many of the likeliest tokens stay possible; 0 or less means all. */
+  readonly topK?: number;
+}
+
+export interface ActOptions extends Sampling {
+  readonly mode: "sample" | "greedy";
+  /** The random stream that samples; without one, libtorch's global stream. */
+  readonly generator?: Generator | undefined;
+}
+
+export interface EvaluateOptions extends Sampling {
+  readonly entropy?: boolean;
+}
+
+/**
+ * What the environment expects of an action.
+ *
+ * `gripper` says how the last number is read: `minus_one_opens` (LIBERO and our tabletop: −1 open, 1 close),
+ * `plus_one_opens` (ManiSkill's WidowX), or `as_is` when the last number is nothing special.
+ */
+export interface ActionSpec {
+  readonly size: number;
+  readonly gripper: "minus_one_opens" | "plus_one_opens" | "as_is";
+}
+
+export interface Policy {
+  /** The registry's name of the family. */
+  readonly modelType: string;
+  /** All weights, under the names of the published checkpoints. */
+  readonly module: Module;
+  readonly device: Device;
+  /** Actions in a chunk, and numbers in an action. */
+  readonly chunk: number;
+  readonly actionSize: number;
+  /** Values per decision: 0 without a critic. */
+  readonly valueCount: number;
+
+  act(observation: Observation, options: ActOptions): PolicyStep;
+  /** The recorded sample once more, with gradients. A `Minibatch` or a `PolicyStep` both fit. */
+  evaluate(sample: { readonly forwardInputs: ForwardInputs }, options?: EvaluateOptions): PolicyEvaluation;
+
+  /** Demonstrations (`actions_BCD` float32, in the env's units) as forward inputs to learn from. */
+  label(observation: Observation, actions_BCD: Tensor): ForwardInputs;
+  /** The supervised loss of labelled demonstrations: a scalar with gradients. */
+  supervisedLoss(sample: { readonly forwardInputs: ForwardInputs }): Tensor;
+
+  /** Writes a folder that this family, and the reference implementation, can load. */
+  save(folder: string): Promise<void>;
+  dispose(): void;
+}
+
+export interface LoadOptions {
+  readonly device?: Device;
+  /** Overrides the settings' precision. */
+  readonly dtype?: DType;
+  /** The environment's wishes; without them actions stay in the dataset's own convention. */
+  readonly actionSpec?: ActionSpec;
+  /** Seeds weights that the checkpoint does not have (value head, fresh LoRA). */
+  readonly seed?: number;
+}
+
+/** One kind of network: how its section of a config looks, and how to load it. */
+export interface PolicyFamily<S extends z.ZodType = z.ZodType> {
+  readonly settings: S;
+  load(settings: z.infer<S>, options?: LoadOptions): Promise<Policy>;
+}
+
+export const definePolicy = <S extends z.ZodType>(family: PolicyFamily<S>): PolicyFamily<S> => family;

@@ -1,0 +1,107 @@
+/**
+ * Pillow's bicubic resize of 8-bit pictures, to the bit.
+ *
+ * The `official` OpenVLA-OFT checkpoints were made with pictures resized by Pillow, whose answers differ
+ * from libtorch's in the last bit: it widens the filter when shrinking (antialiasing), keeps 22-bit fixed-point
+ * weights, and rounds to bytes after the horizontal pass and again after the vertical one.
+ */
+
+/** Filter weights of one output line: where they start in the input, and 22-bit fixed-point values. */
+interface Taps {
+  readonly start: Int32Array;
+  readonly count: Int32Array;
+  readonly weights: Int32Array; // [outputs, width]
+  readonly width: number;
+}
+
+const precisionBits = 32 - 8 - 2;
+const half = 1 << (precisionBits - 1);
+const tapsCache = new Map<string, Taps>();
+
+/** Keys' cubic with a = −0.5. */
+function bicubic(x: number): number {
+  const a = -0.5;
+  const t = Math.abs(x);
+  if (t < 1) return ((a + 2) * t - (a + 3)) * t * t + 1;
+  if (t < 2) return (((t - 5) * t + 8) * t - 4) * a;
+  return 0;
+}
+
+function tapsFor(inSize: number, outSize: number): Taps {
+  const key = `${inSize}:${outSize}`;
+  const known = tapsCache.get(key);
+  if (known) return known;
+  const scale = inSize / outSize;
+  const stretch = Math.max(scale, 1);
+  const support = 2 * stretch;
+  const width = Math.ceil(support) * 2 + 1;
+  const taps: Taps = {
+    start: new Int32Array(outSize),
+    count: new Int32Array(outSize),
+    weights: new Int32Array(outSize * width),
+    width,
+  };
+  for (let i = 0; i < outSize; i++) fillTaps(taps, i, (i + 0.5) * scale, support, stretch, inSize);
+  tapsCache.set(key, taps);
+  return taps;
+}
+
+function fillTaps(
+  taps: Taps,
+  i: number,
+  centre: number,
+  support: number,
+  stretch: number,
+  inSize: number,
+): void {
+  const first = Math.max(Math.trunc(centre - support + 0.5), 0);
+  const last = Math.min(Math.trunc(centre + support + 0.5), inSize);
+  const raw = Array.from({ length: last - first }, (_, k) =>
+    bicubic((k + first - centre + 0.5) * (1 / stretch)),
+  );
+  const total = raw.reduce((sum, weight) => sum + weight, 0);
+  taps.start[i] = first;
+  taps.count[i] = last - first;
+  for (const [k, weight] of raw.entries()) {
+    const fixed = (total === 0 ? weight : weight / total) * (1 << precisionBits);
+    taps.weights[i * taps.width + k] = Math.trunc(fixed < 0 ? fixed - 0.5 : fixed + 0.5);
+  }
+}
+
+const toByte = (sum: number): number => Math.min(Math.max(sum >> precisionBits, 0), 255);
+
+/** Shrinks or grows along the middle axis of [outer, size, inner]. */
+function resizeAxis(
+  input: Uint8Array,
+  outer: number,
+  size: number,
+  inner: number,
+  outSize: number,
+): Uint8Array {
+  const { start, count, weights, width } = tapsFor(size, outSize);
+  const output = new Uint8Array(outer * outSize * inner);
+  for (let o = 0; o < outer; o++) {
+    for (let i = 0; i < outSize; i++) {
+      const from = (o * size + start[i]!) * inner;
+      const to = (o * outSize + i) * inner;
+      for (let c = 0; c < inner; c++) {
+        let sum = half;
+        for (let k = 0; k < count[i]!; k++) sum += input[from + k * inner + c]! * weights[i * width + k]!;
+        output[to + c] = toByte(sum);
+      }
+    }
+  }
+  return output;
+}
+
+/** `image` is [height, width, 3], row by row; answers [outHeight, outWidth, 3]. */
+export function pillowBicubic(
+  image: Uint8Array,
+  [height, width]: readonly [number, number],
+  [outHeight, outWidth]: readonly [number, number],
+): Uint8Array {
+  let pixels = image;
+  if (width !== outWidth) pixels = resizeAxis(pixels, height, width, 3, outWidth);
+  if (height !== outHeight) pixels = resizeAxis(pixels, 1, height, outWidth * 3, outHeight);
+  return pixels;
+}

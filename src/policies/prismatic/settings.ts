@@ -1,0 +1,65 @@
+/**
+ * The `actor.model` section of a config for OpenVLA-like policies, in the seeds' own keys.
+ *
+ * Some keys exist only because users' files have them: what they would do is decided elsewhere (image size and
+ * vocabulary come from the checkpoint) or has no counterpart here (attention implementation).
+ */
+import { z } from "zod";
+import type { DType } from "#tensor";
+
+const precisions: Record<string, DType> = {
+  bf16: "bfloat16",
+  "bf16-true": "bfloat16",
+  "bf16-mixed": "bfloat16",
+  bfloat16: "bfloat16",
+  fp16: "float16",
+  "16": "float16",
+  "16-true": "float16",
+  float16: "float16",
+  fp32: "float32",
+  "32": "float32",
+  "32-true": "float32",
+  float32: "float32",
+};
+
+const precision = z
+  .union([z.string(), z.literal(16), z.literal(32)])
+  .refine((name) => String(name) in precisions, `expected one of ${Object.keys(precisions).join(", ")}`)
+  .transform((name) => precisions[String(name)]!);
+
+export const prismaticSettings = z.strictObject({
+  model_type: z.string(),
+  model_path: z.string().min(1).describe("a checkpoint folder"),
+  precision: precision.default("bfloat16"),
+  action_dim: z.int().positive().default(7).describe("numbers in an action"),
+  num_action_chunks: z.int().positive().default(8).describe("actions in a chunk"),
+  unnorm_key: z.string().nullish().describe("whose statistics turn [-1, 1] into the environment's units"),
+  max_prompt_length: z
+    .int()
+    .positive()
+    .default(50)
+    .describe("columns of the prompt; longer prompts are refused"),
+  add_value_head: z.boolean().default(false).describe("a critic on top of the language model"),
+  value_type: z.enum(["chunk_level", "action_level"]).default("action_level"),
+  num_images_in_input: z.int().positive().default(1),
+  is_lora: z.boolean().default(false).describe("train low-rank adapters instead of the weights"),
+  lora_rank: z.int().positive().default(32),
+  lora_alpha: z.number().positive().nullish().describe("defaults to lora_rank: a scale of 1"),
+  lora_path: z.string().nullish().describe("a PEFT adapter folder to start from"),
+  freeze_vision: z.boolean().default(false).describe("train neither vision tower; remember what they saw"),
+  trim_padding: z.boolean().default(true).describe("cut columns that are padding in every row (same result)"),
+  action_bounds: z.enum(["q99", "min_max"]).default("q99").describe("what -1 and 1 mean; ALOHA uses min_max"),
+  use_proprio: z.boolean().default(false),
+  proprio_dim: z.int().positive().default(8),
+  use_film: z.boolean().default(false),
+  policy_setup: z.string().nullish(),
+  // Decided by the checkpoint or without meaning here; accepted so that existing files run as they are.
+  center_crop: z.boolean().optional(),
+  vocab_size: z.int().optional(),
+  hidden_size: z.int().optional(),
+  image_size: z.array(z.int()).optional(),
+  attn_implementation: z.string().optional(),
+  low_cpu_mem_usage: z.boolean().optional(),
+  trust_remote_code: z.boolean().optional(),
+});
+export type PrismaticSettings = z.infer<typeof prismaticSettings>;

@@ -1,0 +1,127 @@
+/** Measured differences between our numbers and the reference's, each with the tolerance it must keep. */
+import { type Device, type DType, scope, type Tensor } from "#tensor";
+
+export interface ParityCase {
+  readonly name: string;
+  readonly ok: boolean;
+  /** The largest difference found; how it is measured is part of the name. */
+  readonly worst: number;
+  readonly tolerance: number;
+}
+
+export interface ParityOptions {
+  readonly device?: Device;
+  readonly dtype?: DType;
+}
+
+/** What is compared, and so how much it may differ. */
+export type Quantity =
+  | "exact"
+  | "pixels"
+  | "features"
+  | "logits"
+  | "logprobs"
+  | "values"
+  | "actions"
+  | "gradients"
+  | "loss";
+
+type Tolerances = Record<Quantity, number>;
+
+/** float32 on the CPU; actions are compared in double precision. Features, logits and gradients are relative. */
+const onCpu: Tolerances = {
+  exact: 0,
+  pixels: 0,
+  features: 1e-4,
+  logits: 1e-4,
+  logprobs: 1e-4,
+  values: 1e-4,
+  actions: 1e-9,
+  gradients: 1e-3,
+  loss: 1e-4,
+};
+/** float32 on a GPU without TF32. A resized pixel may round the other way: one step of 255, over the smallest deviation. */
+const onCuda: Tolerances = {
+  ...onCpu,
+  pixels: 1 / 255 / 0.22,
+  features: 1e-3,
+  logits: 1e-3,
+  logprobs: 1e-3,
+  values: 1e-3,
+  gradients: 2e-3,
+  loss: 1e-3,
+};
+/** bfloat16 keeps 8 bits of mantissa; these bounds hold for the reference run in bfloat16 as well. */
+const inHalf: Tolerances = {
+  ...onCuda,
+  features: 0.08,
+  logits: 0.08,
+  logprobs: 0.25,
+  values: 0.1,
+  gradients: 0.3,
+  loss: 0.1,
+};
+
+export class Comparison {
+  readonly device: Device;
+  readonly dtype: DType;
+  readonly cases: ParityCase[] = [];
+  readonly #folder: string;
+  readonly #tolerances: Tolerances;
+
+  constructor(folder: string, { device = "cpu", dtype = "float32" }: ParityOptions) {
+    this.#folder = folder;
+    this.device = device;
+    this.dtype = dtype;
+    this.#tolerances = dtype !== "float32" ? inHalf : device === "cpu" ? onCpu : onCuda;
+  }
+
+  /** In float32 every discrete choice must be the same; in half precision near ties may fall the other way. */
+  get isExact(): boolean {
+    return this.dtype === "float32";
+  }
+
+  /** The largest absolute difference. */
+  absolute(what: string, ours: Tensor, theirs: Tensor, quantity: Quantity): void {
+    this.#add(what, difference(ours, theirs), quantity);
+  }
+
+  /** The largest difference over the largest number of the reference. */
+  relative(what: string, ours: Tensor, theirs: Tensor, quantity: Quantity): void {
+    const scale = Math.max(largest(theirs), 1e-12);
+    this.#add(`${what} (relative)`, difference(ours, theirs) / scale, quantity);
+  }
+
+  /** A count of things that are wrong, which must be none. */
+  none(what: string, wrong: number): void {
+    this.#add(what, wrong, "exact");
+  }
+
+  failed(reason: string): void {
+    this.cases.push({
+      name: `${this.#folder}: ${reason}`,
+      ok: false,
+      worst: Number.POSITIVE_INFINITY,
+      tolerance: 0,
+    });
+  }
+
+  #add(what: string, worst: number, quantity: Quantity): void {
+    const tolerance = this.#tolerances[quantity];
+    this.cases.push({ name: `${this.#folder}: ${what}`, ok: worst <= tolerance, worst, tolerance });
+  }
+}
+
+/** NaN anywhere, or another shape, is an infinite difference. */
+function difference(ours: Tensor, theirs: Tensor): number {
+  return scope(() => {
+    if (ours.numel !== theirs.numel) return Number.POSITIVE_INFINITY;
+    const a = ours.detach().cpu().double().flatten();
+    const b = theirs.detach().cpu().double().flatten();
+    const same = a.eq(b); // also where both are −∞, whose difference is not a number
+    const worst = a.sub(b).abs().maskedFill(same, 0).amax(0).item();
+    return Number.isNaN(worst) ? Number.POSITIVE_INFINITY : worst;
+  });
+}
+
+const largest = (x: Tensor): number => scope(() => x.detach().cpu().double().abs().flatten().amax(0).item());
