@@ -1,0 +1,38 @@
+/**
+ * What a scripted expert is: a program that solves a task by looking at the truth.
+ *
+ * It reads positions that no policy sees and answers each control step with one action of the env's own kind. It decides
+ * from what is, not from how many steps went by, so that it also says what to do from a state that noise or a policy led
+ * to: its answers are labels (DAgger, Ross et al. 2011, https://arxiv.org/abs/1011.0686).
+ */
+export type Point = readonly [x: number, y: number, z: number];
+
+/** The truth about a scene, in the world's frame and metres. Names are those of the compiled model. */
+export interface GroundTruth {
+  /** The grip site, between the fingertips. */
+  gripPosition(): Point;
+  /** The distance between the fingers. */
+  gripperOpening(): number;
+  bodyPosition(name: string): Point;
+  sitePosition(name: string): Point;
+  /** Metres of a slide or radians of a hinge. */
+  jointPosition(name: string): number;
+}
+
+/** Three translations, three rotations, gripper (-1 open, +1 closed), each in [-1, 1]. */
+export type Action = Float64Array;
+
+/** One thing that an expert can do, such as moving an object somewhere. */
+export interface Skill {
+  /** The next action, or undefined once the skill's aim is reached. */
+  act(truth: GroundTruth): Action | undefined;
+}
+
+/** How a robot answers to actions: what differs between asset packs. */
+export interface Handling {
+  /** Action per metre of distance. */
+  readonly gain: number;
+  /** Distances that count as there, in metres: on the way, and where fingers must fit. */
+  readonly near: number;
+  readonly exact: number;
+}

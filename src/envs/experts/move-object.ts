@@ -1,0 +1,138 @@
+/**
+ * Picks an object up and puts it down somewhere else.
+ *
+ * Reach along a funnel, close, lift while slowly moving sideways, carry above everything, lower along a funnel, let go,
+ * leave. An object that slips out of the hand on the way is fetched again.
+ */
+import type { Action, GroundTruth, Handling, Point, Skill } from "./expert.ts";
+import { clamp, distance, flatDistance, funnel, minus, moveTowards, plus, stay } from "./motion.ts";
+
+export interface ObjectMove {
+  readonly body: string;
+  /** From the body's origin to where the grip site takes hold; asked when a reach begins. */
+  readonly graspOf: (object: Point, truth: GroundTruth) => Point;
+  /** Where the body's origin is when the hand lets go. */
+  readonly destination: (truth: GroundTruth) => Point;
+  /** Heights of the grip site above the grasp when reaching, and of the body above its start when carrying. */
+  readonly hover: number;
+  readonly lift: number;
+  readonly handling: Handling;
+}
+
+type Phase = "reach" | "close" | "carry" | "release" | "leave";
+
+/** What a control step is decided from. */
+interface Sight {
+  readonly grip: Point;
+  readonly object: Point;
+  /** Where the grip site should take hold now. */
+  readonly hold: Point;
+  readonly goal: Point;
+  readonly opening: number;
+}
+
+/** A gripper whose opening changed less than this in a control step has met something. Metres. */
+const stillOpening = 0.0008;
+/** Farther than this from where it was gripped, an object has slipped. Metres. */
+const slipped = 0.03;
+
+export class MoveObject implements Skill {
+  readonly #move: ObjectMove;
+  #phase: Phase = "reach";
+  #grasp: Point | undefined; // from the body to the grip site, as planned
+  #held: Point = [0, 0, 0]; // from the grip site to the body, as it came out
+  #floor = 0; // height of the body before it was lifted
+  #opening = Number.NaN;
+  #stillSteps = 0;
+
+  constructor(move: ObjectMove) {
+    this.#move = move;
+  }
+
+  act(truth: GroundTruth): Action | undefined {
+    const sight = this.#look(truth);
+    this.#countStillSteps(sight.opening);
+    this.#phase = this.#next(sight);
+    const { handling } = this.#move;
+    switch (this.#phase) {
+      case "reach":
+        return this.#reach(sight);
+      case "close":
+        return moveTowards(sight.grip, sight.hold, 1, handling);
+      case "carry":
+        return this.#carry(sight);
+      case "release":
+        return stay(-1);
+      case "leave":
+        return this.#leave(sight);
+    }
+  }
+
+  #look(truth: GroundTruth): Sight {
+    const { body, graspOf, destination } = this.#move;
+    const object = truth.bodyPosition(body);
+    this.#grasp ??= graspOf(object, truth);
+    return {
+      grip: truth.gripPosition(),
+      object,
+      hold: plus(object, this.#grasp),
+      goal: destination(truth),
+      opening: truth.gripperOpening(),
+    };
+  }
+
+  #countStillSteps(opening: number): void {
+    this.#stillSteps = Math.abs(opening - this.#opening) < stillOpening ? this.#stillSteps + 1 : 0;
+    this.#opening = opening;
+  }
+
+  #next({ grip, object, hold, goal }: Sight): Phase {
+    const { near, exact } = this.#move.handling;
+    const still = this.#stillSteps >= 2;
+    switch (this.#phase) {
+      case "reach":
+        if (flatDistance(object, goal) < slipped && object[2] < goal[2]) return "leave"; // it is there already
+        if (distance(grip, hold) > exact) return "reach";
+        this.#stillSteps = 0;
+        this.#floor = object[2];
+        return "close";
+      case "close":
+        if (still) this.#held = minus(object, grip);
+        return still ? "carry" : "close";
+      case "carry":
+        if (distance(minus(object, grip), this.#held) > slipped) {
+          this.#grasp = undefined;
+          return "reach";
+        }
+        if (flatDistance(object, goal) > near || object[2] > goal[2] + near) return "carry";
+        this.#stillSteps = 0;
+        return "release";
+      case "release":
+        return still ? "leave" : "release";
+      case "leave":
+        return "leave";
+    }
+  }
+
+  #reach({ grip, hold }: Sight): Action {
+    const { hover, handling } = this.#move;
+    const mouth = { inner: handling.exact, outer: 4 * handling.near };
+    return moveTowards(grip, funnel(grip, hold, hover, mouth), -1, handling);
+  }
+
+  #carry({ grip, object, goal }: Sight): Action {
+    const { lift, handling } = this.#move;
+    const top = Math.max(this.#floor + lift - goal[2], 0);
+    const target = funnel(object, goal, top, { inner: handling.near, outer: 4 * handling.near });
+    const risen = (object[2] - this.#floor) / lift;
+    const above = flatDistance(object, goal) < 4 * handling.near;
+    const sideways = above ? 1 : clamp(2 * risen, 0.1, 1);
+    return moveTowards(grip, plus(target, minus(grip, object)), 1, handling, sideways);
+  }
+
+  #leave({ grip, object }: Sight): Action | undefined {
+    const { hover, handling } = this.#move;
+    if (grip[2] - object[2] > hover) return undefined;
+    return moveTowards(grip, plus(grip, [0, 0, hover]), -1, handling);
+  }
+}
