@@ -1,7 +1,9 @@
 /** Files: weights, arrays, pictures and videos, in the formats that the field publishes. */
 export { flushFolder, replaceFile, temporaryName } from "./atomic-write.ts";
 export { type Checkpoint, openCheckpoint } from "./checkpoint-folder.ts";
+export { findFfmpeg } from "./ffmpeg.ts";
 export { type JsonObject, readJsonFile, writeJsonFile } from "./json-file.ts";
+export { type Mp4Options, Mp4Writer } from "./mp4-writer.ts";
 export { readNpy, writeNpy } from "./npy.ts";
 export { readNpz, writeNpz } from "./npz.ts";
 export type { ElementData, ElementType, NumericArray } from "./numeric-array.ts";
