@@ -5,13 +5,14 @@
  * Each file is written under a temporary name, then renamed and entered into the manifest; a run that was interrupted
  * goes on where it stopped, and a run with everything in place only checks the checksums.
  */
-import { mkdirSync, readFileSync, rmSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { replaceFile } from "#formats";
 import { UserError } from "#registry";
 import { isIntact, type ManifestEntry, readManifest, sha256, writeManifest } from "../manifest.ts";
 import { type HubOptions, hubSource } from "./hub-source.ts";
 import { localSource } from "./local-assets.ts";
+import { withLock } from "./lock.ts";
 import { firstFiles, neededBy } from "./needed-files.ts";
 import { getWheel, type Wheel } from "./pip.ts";
 import { type AssetSource, wheelSource } from "./source.ts";
@@ -40,9 +41,11 @@ const atOnce = 6;
 const robosuite: Wheel = { name: "robosuite", version: "1.4.1" };
 const tasks: Wheel = { name: "rlinf-libero", version: "0.1.3" };
 
-export async function prepareLibero(options: PrepareOptions): Promise<Prepared> {
+export const prepareLibero = (options: PrepareOptions): Promise<Prepared> =>
+  withLock(options.folder, () => prepare(options), options.say ?? (() => {}));
+
+async function prepare(options: PrepareOptions): Promise<Prepared> {
   const scratch = join(options.folder, ".unfinished");
-  mkdirSync(options.folder, { recursive: true });
   const work = new Preparation(options, sourcesOf(options, scratch));
   try {
     for (let batch = firstFiles(); batch.length > 0; ) batch = await work.take(batch);
