@@ -21,7 +21,7 @@ export class StreamCache {
     this.#pieces += 1;
   }
 
-  /** The asking layer's slot: what it left last time, and where to leave something for the next piece. */
+  /** The asking layer's slot: what it left last time, which lives until it leaves something for the next piece. */
   slot(): { readonly before: Tensor | undefined; leave(after: Tensor): void } {
     const index = this.#cursor++;
     const before = this.#slots[index];

@@ -32,10 +32,12 @@ export class Downsample extends Module {
     const half = perPicture(x_BCTHW, (x) => this.resample["1"].forward(aten.constant_pad_nd(x, [0, 1, 0, 1], 0)));
     if (!this.time_conv) return half;
     const slot = cache.slot();
-    const last = half.narrow(2, half.shape[2]! - 1, 1);
-    slot.leave(slot.before ? last : half);
+    const { before } = slot;
+    const last = (x: Tensor): Tensor => x.narrow(2, x.shape[2]! - 1, 1);
     // A stream's first picture stands alone: nothing to halve yet.
-    return slot.before ? this.time_conv.after(cat([slot.before.narrow(2, slot.before.shape[2]! - 1, 1), half], 2)) : half;
+    const result = before ? this.time_conv.after(cat([last(before), half], 2)) : half;
+    slot.leave(before ? last(half) : half);
+    return result;
   }
 }
 

@@ -14,6 +14,7 @@ import { Cases, get, type ParityCase, recorded, tolerances } from "./case.ts";
 import { RecordedNoise } from "./recorded-noise.ts";
 import { compareReward } from "./reward.ts";
 import { chunkCount, grey, playRollout } from "./rollout.ts";
+import { timesOf } from "./time-waves.ts";
 
 export async function compareOpenSora(folder: string, prefix: string): Promise<ParityCase[]> {
   const cases = new Cases(prefix);
@@ -75,8 +76,9 @@ function comparePieces(cases: Cases, world: OpenSoraWorld, folder: string): void
       const rope = get(pieces, "rope_in");
       const turned = rotateInterleaved(rope, temporalRotary(model.rope.freqs, rope.shape.at(-2)!));
       cases.compare("rotary", turned, get(pieces, "rope_out"), tolerances.forward);
-      const t = get(denoiser, "timestep");
-      cases.compare("time waves", timestepEmbedding(t, 256), get(pieces, "t_freq"), tolerances.forward);
+      const waves = get(pieces, "t_freq");
+      const t = timesOf(waves);
+      cases.compare("time waves", timestepEmbedding(t, waves.shape[1]!), waves, tolerances.forward);
       cases.compare("time embedding", model.t_embedder.forward(t), get(pieces, "t_emb"), tolerances.forward);
       const actions = model.action_embedder.forward(get(denoiser, "y")).flatten(0, 1);
       cases.compare("action embedding", actions, get(pieces, "action_emb"), tolerances.forward);
