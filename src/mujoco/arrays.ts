@@ -100,6 +100,7 @@ export type DataArrays = Doubles<
   | "cam_xpos"
   | "cam_xmat"
   | "subtree_com"
+  | "cdof"
   | "cvel"
   | "qM"
   | "actuator_force"

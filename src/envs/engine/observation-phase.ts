@@ -1,0 +1,46 @@
+/**
+ * Decides after which physics step an observation is taken, as robosuite's observables do.
+ *
+ * They add the physics time step to a counter in floating point and sample once per period, so the moment
+ * drifts with rounding and with the number of forced samples before: after `reset` and `set_init_state`
+ * it is physics step 23 of 25, not the last. Images and states that a policy reads come from that moment.
+ */
+const period = 1 / 20; // seconds
+
+export class ObservationPhase {
+  readonly #timestep: number;
+  #elapsed = 0;
+  #sampled = false;
+
+  constructor(timestep: number) {
+    this.#timestep = timestep;
+  }
+
+  /** A reset clears the counter and, as in robosuite, not the flag. */
+  reset(): void {
+    this.#elapsed = 0;
+  }
+
+  /** Call after each physics step, and with `force` when somebody asks; true when an observation is due. */
+  tick(force = false): boolean {
+    this.#elapsed += this.#timestep;
+    let due = force || (!this.#sampled && period >= this.#elapsed);
+    if (due) this.#sampled = true;
+    if (this.#elapsed >= period) {
+      due ||= !this.#sampled;
+      this.#elapsed %= period;
+      this.#sampled = false;
+    }
+    return due;
+  }
+
+  /** For snapshots of an episode. */
+  get state(): readonly [elapsed: number, sampled: number] {
+    return [this.#elapsed, this.#sampled ? 1 : 0];
+  }
+
+  set state([elapsed, sampled]: readonly [number, number]) {
+    this.#elapsed = elapsed;
+    this.#sampled = sampled === 1;
+  }
+}
