@@ -10,7 +10,7 @@ const bowlWall = 0.05;
 const bowlRim = (bowl: Point, truth: GroundTruth): Point => [
   0,
   truth.gripPosition()[1] > bowl[1] ? bowlWall : -bowlWall,
-  0.034,
+  0.024,
 ];
 
 /** From the middle of a drawer's region: the gap behind its handle, and a hand's breadth in front of it. */
