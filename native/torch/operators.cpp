@@ -45,6 +45,7 @@ static Type typeOf(c10::TypePtr type, std::optional<int32_t> length) {
     if (auto optional = type->cast<c10::OptionalType>()) { out.elementOptional = true; type = optional->getElementType(); }
   }
   out.kind = kindOf(type);
+  out.symbolic = type->kind() == c10::TypeKind::SymIntType;
   return out;
 }
 
@@ -83,9 +84,16 @@ static std::unique_ptr<Operator> describe(const std::string& name, const std::st
 Operator* findOperator(const std::string& name, const std::string& overload) {
   static std::mutex mutex;
   static std::unordered_map<std::string, std::unique_ptr<Operator>> known;
+  {
+    std::lock_guard<std::mutex> lock(mutex);
+    auto found = known.find(name + "." + overload);
+    if (found != known.end()) return found->second.get();
+  }
+  auto made = describe(name, overload);
+  chooseDirectCall(*made); // may look up another operator
   std::lock_guard<std::mutex> lock(mutex);
   auto& entry = known[name + "." + overload];
-  if (!entry) entry = describe(name, overload);
+  if (!entry) entry = std::move(made);
   return entry.get();
 }
 

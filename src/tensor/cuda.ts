@@ -114,7 +114,7 @@ export class Graph {
     const graph = new Graph(cuda().graphNew());
     for (const generator of generators) cuda().graphUseGenerator(graph.#id, generator.handle);
     const result = stream.run(() => {
-      cuda().graphBegin(graph.#id, shareMemoryWith?.#id);
+      cuda().graphBegin(graph.#id, shareMemoryWith === undefined ? undefined : shareMemoryWith.#id);
       try {
         return body();
       } finally {
