@@ -1,0 +1,46 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { tensor } from "#tensor";
+import { assertClose } from "./assert-close.ts";
+import { episodeMask } from "./episode-mask.ts";
+import { goldenRollout } from "./golden-rollout.ts";
+import { deadGroups, episodeReturns, groupAdvantages, keptColumns } from "./group-advantage.ts";
+
+test("an episode's return stops at its first end", () => {
+  const { rewards, dones } = goldenRollout();
+  assertClose(episodeReturns(rewards, episodeMask(dones).mask), [5, 5, 0, 5]);
+});
+
+test("group advantages equal the golden vector", () => {
+  assertClose(groupAdvantages(tensor([5, 5, 0, 5]), 4), [0.5, 0.5, -1.499999, 0.5], 1e-6);
+});
+
+test("a group is never compared with its neighbour", () => {
+  const s = Math.SQRT1_2;
+  assertClose(groupAdvantages(tensor([0, 1, 10, 11]), 2), [-s, s, -s, s], 1e-5);
+});
+
+test("without normalisation an advantage is the distance to the group's mean", () => {
+  assertClose(groupAdvantages(tensor([5, 5, 0, 5]), 4, false), [1.25, 1.25, -3.75, 1.25]);
+});
+
+test("bounds of the reward filter are inclusive and drop whole groups", () => {
+  const returns = tensor([0, 1, 5, 4, 5, 5, 0, 0]);
+  assertClose(keptColumns(returns, 2, 0.5, 4.5), [1, 1, 1, 1, 0, 0, 0, 0]);
+});
+
+test("with coefficient 5 and groups of 8, one success is kept and none or all are dropped", () => {
+  const group = (successes: number) => tensor(Array.from({ length: 8 }, (_, i) => (i < successes ? 5 : 0)));
+  for (const [successes, kept] of [
+    [0, 0],
+    [1, 1],
+    [7, 1],
+    [8, 0],
+  ] as const) {
+    assertClose(keptColumns(group(successes), 8, 0.5, 4.5), Array(8).fill(kept));
+  }
+});
+
+test("dead groups are those whose members all did equally well", () => {
+  assert.deepEqual(deadGroups(tensor([5, 5, 0, 5, 0, 0, 1, 1]), 2), [0, 2, 3]);
+});

@@ -1,0 +1,54 @@
+/**
+ * Group-relative advantages and what is decided per group.
+ *
+ * Shao et al. 2024 (GRPO), https://arxiv.org/abs/2402.03300. The members of a group are neighbouring columns that started from
+ * the same state; a member's advantage is how much better its episode went than the group's mean.
+ * `normalize: false` leaves out the division by the spread (Dr. GRPO, https://arxiv.org/abs/2503.20783).
+ */
+import { noGrad, scope, type Tensor } from "#tensor";
+
+/** Sum of rewards of each column's episode: [B] from rewards [T, B, C] and an optional mask of the same shape. */
+export function episodeReturns(rewards: Tensor, mask?: Tensor): Tensor {
+  return noGrad(() => scope(() => (mask ? rewards.mul(mask) : rewards).sum([0, 2])));
+}
+
+/** [B] → [B]. */
+export function groupAdvantages(returns: Tensor, groupSize: number, normalize = true): Tensor {
+  return noGrad(() =>
+    scope(() => {
+      const groups = grouped(returns, groupSize);
+      const centred = groups.sub(groups.mean(1, true));
+      const scaled = normalize ? centred.div(groups.std(1, 1, true).add(1e-6)) : centred;
+      return scaled.reshape(returns.shape);
+    }),
+  );
+}
+
+/** Which columns belong to a group whose mean return lies within the bounds, both included: bool [B]. */
+export function keptColumns(returns: Tensor, groupSize: number, lower: number, upper: number): Tensor {
+  return noGrad(() =>
+    scope(() => {
+      const groups = grouped(returns, groupSize);
+      const mean = groups.mean(1, true);
+      return mean.ge(lower).logicalAnd(mean.le(upper)).expand(groups.shape).reshape(returns.shape);
+    }),
+  );
+}
+
+/** Groups whose members all did equally well: they teach nothing, and may be collected again (DAPO, arXiv 2503.14476). */
+export function deadGroups(returns: Tensor, groupSize: number): number[] {
+  const spread = noGrad(() =>
+    scope(() => {
+      const groups = grouped(returns, groupSize);
+      return groups.amax(1).sub(groups.amin(1)).toArray();
+    }),
+  );
+  return spread.flatMap((width, group) => (Number(width) === 0 ? [group] : []));
+}
+
+function grouped(returns: Tensor, groupSize: number): Tensor {
+  const [columns = 0] = returns.shape;
+  if (columns % groupSize !== 0)
+    throw new Error(`internal: ${columns} columns are not whole groups of ${groupSize}`);
+  return returns.reshape([columns / groupSize, groupSize]);
+}

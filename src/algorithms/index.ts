@@ -1,0 +1,20 @@
+/** Algorithms: how a rollout is judged and what loss follows. Found by the configuration's `adv_type`. */
+import { type FamilySettings, Registry } from "#registry";
+import type { Algorithm } from "./algorithm.ts";
+import { algorithmSettings } from "./settings.ts";
+
+export { aggregate, type Horizon } from "./aggregate.ts";
+export type { Algorithm } from "./algorithm.ts";
+export { bootstrapRewards } from "./bootstrap.ts";
+export { deadGroups, episodeReturns, groupAdvantages } from "./group-advantage.ts";
+export type { JudgeContext, Judgement } from "./judgement.ts";
+export { computeLoss, countLossTotals, type Loss, type LossContext, type LossTotals } from "./loss.ts";
+export { lossMetrics, lossSumCount } from "./loss-metrics.ts";
+export { alone, type Ranks } from "./ranks.ts";
+export { type AlgorithmSettings, algorithmSettings } from "./settings.ts";
+export { type Deal, dealMinibatches } from "./shuffle.ts";
+
+export const algorithms = new Registry<Algorithm & FamilySettings>("algorithm (adv_type)", {
+  grpo: async () => ({ ...(await import("./grpo.ts")).grpo, settings: algorithmSettings }),
+  gae: async () => ({ ...(await import("./ppo.ts")).ppo, settings: algorithmSettings }),
+});

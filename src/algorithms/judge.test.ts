@@ -1,0 +1,82 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { liveTensors, tensor } from "#tensor";
+import { assertClose } from "./assert-close.ts";
+import { goldenRollout } from "./golden-rollout.ts";
+import { grpo } from "./grpo.ts";
+import { ppo } from "./ppo.ts";
+import { algorithmSettings } from "./settings.ts";
+
+const settings = (changes: Record<string, unknown> = {}) =>
+  algorithmSettings.parse({
+    adv_type: "grpo",
+    loss_type: "actor",
+    group_size: 4,
+    reward_type: "action_level",
+    logprob_type: "token_level",
+    clip_ratio_low: 0.2,
+    clip_ratio_high: 0.28,
+    ...changes,
+  });
+
+test("grpo gives an episode's advantage to each of its valid actions and to no other", async () => {
+  const { samples, metrics } = await grpo.judge(goldenRollout(), { settings: settings(), unmasked: false });
+  const low = -1.499999;
+  assertClose(samples.advantages, [
+    [0.5, 0.5],
+    [0.5, 0.5],
+    [low, low],
+    [0.5, 0.5],
+    [0, 0],
+    [0.5, 0],
+    [low, low],
+    [0.5, 0.5],
+  ]);
+  assert.deepEqual(samples.advantages.shape, [8, 2]);
+  assertClose(samples.episodeActions ?? [], [2, 3, 4, 4, 2, 3, 4, 4]);
+  assertClose(metrics["rollout/rewards"] ?? 0, 15 / 13);
+  assertClose(metrics["rollout/advantages_min"] ?? 0, low);
+  assertClose(metrics["rollout/advantages_mean"] ?? 0, (0.5 * 9 + low * 4) / 13);
+});
+
+test("a filtered group is masked out whole", async () => {
+  const bounds = { filter_rewards: true, rewards_lower_bound: 0.5, rewards_upper_bound: 3 };
+  const { samples, metrics } = await grpo.judge(goldenRollout(), {
+    settings: settings(bounds),
+    unmasked: false,
+  });
+  assertClose(samples.mask ?? [], Array(16).fill(0)); // the group's mean return is 3.75
+  assert.equal(metrics["rollout/kept_fraction"], 0);
+});
+
+test("at chunk level a decision counts when any of its actions does", async () => {
+  const level = { reward_type: "chunk_level" };
+  const { samples } = await grpo.judge(goldenRollout(), { settings: settings(level), unmasked: false });
+  assertClose(samples.mask ?? [], [1, 1, 1, 1, 0, 1, 1, 1]);
+  assert.deepEqual(samples.advantages.shape, [8, 1]);
+});
+
+test("ppo at chunk level sums a chunk's rewards and stops at its end", async () => {
+  const rollout = { ...goldenRollout(), values: tensor(Array(12).fill(0)).reshape([3, 4, 1]) };
+  const plain = settings({
+    adv_type: "gae",
+    loss_type: "actor_critic",
+    reward_type: "chunk_level",
+    normalize_advantages: false,
+    gamma: 0.9,
+    gae_lambda: 1,
+  });
+  const { samples, metrics } = await ppo.judge(rollout, { settings: plain, unmasked: false });
+  // Column 0: 5 and done; then -5+5 = 0. Columns 1 and 3: 0.9·5, 5. Column 2: nothing.
+  assertClose(samples.returns ?? [], [5, 4.5, 0, 4.5, 0, 5, 0, 5]);
+  assertClose(samples.advantages, samples.returns ?? []);
+  assertClose(metrics["rollout/returns_max"] ?? 0, 5);
+});
+
+test("judging leaves no tensor behind but its result", async () => {
+  const rollout = goldenRollout();
+  const before = liveTensors();
+  const { samples } = await grpo.judge(rollout, { settings: settings(), unmasked: false });
+  const { forwardInputs, ...fields } = samples;
+  assert.equal(liveTensors() - before, Object.keys(forwardInputs).length + Object.keys(fields).length);
+});

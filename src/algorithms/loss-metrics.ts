@@ -1,0 +1,122 @@
+/**
+ * The numbers that a training step reports, defined per element.
+ *
+ * Micro-batches add up plain sums; the quotients are formed once, over all elements of the step and all ranks. So a metric does not depend on
+ * how the batch was cut, and a mask with fewer dimensions than the elements cannot inflate it (the reference divides token sums by
+ * action counts). The names are the seeds'.
+ */
+import type { Minibatch } from "#data";
+import { noGrad, stack, type Tensor, zeros } from "#tensor";
+import { validElements } from "./aggregate.ts";
+import type { RatioClip } from "./ratio-clip.ts";
+import type { ValueLoss } from "./value-loss.ts";
+
+export interface LossParts {
+  readonly clip: RatioClip;
+  readonly policy: Tensor;
+  readonly policyAbs: Tensor;
+  readonly loss: Tensor;
+  readonly value?: Tensor;
+  readonly critic?: ValueLoss;
+  readonly values?: Tensor;
+  readonly entropy?: Tensor;
+  readonly kl?: Tensor;
+}
+
+/** What `lossSums` holds, in order. */
+const sumNames = [
+  ...["elements", "ratio", "ratioDistance", "clippedRatio", "outside", "dualRatio", "logRatio"],
+  ...["policyLoss", "policyLossAbs", "totalLoss", "valueLoss", "entropy", "referenceKl"],
+  ...["valueElements", "valueOutside", "returns", "returnsSquared", "errors", "errorsSquared"],
+] as const;
+type SumName = (typeof sumNames)[number];
+
+export const lossSumCount = sumNames.length;
+
+/** float64 [lossSumCount], on the loss's device: one small tensor, so that nothing waits for the GPU. */
+export function lossSums(parts: LossParts, batch: Minibatch): Tensor {
+  return noGrad(() => {
+    const sums: Partial<Record<SumName, Tensor | number>> = {
+      ...ratioSums(parts.clip, batch.mask),
+      policyLoss: parts.policy,
+      policyLossAbs: parts.policyAbs,
+      totalLoss: parts.loss,
+      valueLoss: parts.value ?? 0,
+      entropy: parts.entropy ?? 0,
+      referenceKl: parts.kl ?? 0,
+      ...valueSums(parts, batch),
+    };
+    const zero = zeros([], { dtype: "float64", device: parts.loss.device });
+    return stack(
+      sumNames.map((name) => {
+        const sum = sums[name] ?? 0;
+        return typeof sum === "number" ? zero.add(sum) : sum.detach().double();
+      }),
+    );
+  });
+}
+
+function ratioSums({ ratio, logRatio, clipped, outside, dual }: RatioClip, mask: Tensor | undefined) {
+  const valid = mask?.unsqueeze(2);
+  const over = (x: Tensor): Tensor => (valid ? x.double().mul(valid) : x.double()).sum();
+  return {
+    elements: validElements(ratio.shape, mask),
+    ratio: over(ratio),
+    ratioDistance: over(ratio.sub(1).abs()),
+    clippedRatio: over(clipped),
+    outside: over(outside),
+    dualRatio: over(ratio.mul(dual)),
+    logRatio: over(logRatio),
+  };
+}
+
+function valueSums({ critic, values }: LossParts, { returns, mask }: Minibatch) {
+  if (!critic || !values || !returns) return {};
+  const over = (x: Tensor): Tensor => (mask ? x.double().mul(mask) : x.double()).sum();
+  const target = returns.double();
+  const errors = target.sub(values.detach());
+  return {
+    valueElements: validElements([...returns.shape, 1], mask),
+    valueOutside: over(critic.outside),
+    returns: over(target),
+    returnsSquared: over(target.square()),
+    errors: over(errors),
+    errorsSquared: over(errors.square()),
+  };
+}
+
+/** From the sums of a whole training step, over all ranks, to named metrics. `minibatches`: optimiser steps it had. */
+export function lossMetrics(sums: readonly number[], minibatches: number): Record<string, number> {
+  const sum = (name: SumName): number => sums[sumNames.indexOf(name)] ?? 0;
+  const mean = (name: SumName): number => sum(name) / Math.max(sum("elements"), 1);
+  const average = (name: SumName): number => sum(name) / Math.max(minibatches, 1);
+  const metrics: Record<string, number> = {
+    "train/actor/policy_loss": average("policyLoss"),
+    "train/actor/policy_loss_abs": average("policyLossAbs"),
+    "train/actor/ratio": mean("ratio"),
+    "train/actor/ratio_abs": mean("ratioDistance"),
+    "train/actor/clipped_ratio": mean("clippedRatio"),
+    "train/actor/clip_fraction": mean("outside"),
+    "train/actor/dual_cliped_ratio": mean("dualRatio"),
+    "train/actor/approx_kl": -mean("logRatio"),
+    "train/actor/entropy_loss": average("entropy"),
+    "train/actor/total_loss": average("totalLoss"),
+    "train/actor/reference_kl": average("referenceKl"),
+  };
+  if (sum("valueElements") > 0) {
+    metrics["train/critic/value_loss"] = average("valueLoss");
+    metrics["train/critic/value_clip_ratio"] = sum("valueOutside") / sum("valueElements");
+    metrics["train/critic/explained_variance"] = explainedVariance(sum);
+  }
+  return { ...metrics, "train/loss": average("totalLoss"), "train/entropy_loss": average("entropy") };
+}
+
+/** 1 − Var(R − V) / Var(R); NaN when it has no meaning: fewer than two entries, or returns that are all the same. */
+function explainedVariance(sum: (name: SumName) => number): number {
+  const count = sum("valueElements");
+  const variance = (total: number, squares: number): number =>
+    (squares - (total * total) / count) / (count - 1);
+  const ofReturns = variance(sum("returns"), sum("returnsSquared"));
+  if (count < 2 || ofReturns <= 0) return Number.NaN;
+  return 1 - variance(sum("errors"), sum("errorsSquared")) / ofReturns;
+}
