@@ -6,6 +6,7 @@ export type {
   ActionSpec,
   ActOptions,
   EvaluateOptions,
+  LearnOptions,
   LoadOptions,
   Policy,
   PolicyFamily,

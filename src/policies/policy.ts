@@ -27,6 +27,11 @@ export interface EvaluateOptions extends Sampling {
   readonly entropy?: boolean;
 }
 
+export interface LearnOptions extends EvaluateOptions {
+  /** Keeps each layer's input only and computes the rest again on the way back: less memory, a third more work. */
+  readonly checkpointing?: boolean;
+}
+
 /**
  * What the environment expects of an action.
  *
@@ -54,9 +59,19 @@ export interface Policy {
   /** The recorded sample once more, with gradients. A `Minibatch` or a `PolicyStep` both fit. */
   evaluate(sample: { readonly forwardInputs: ForwardInputs }, options?: EvaluateOptions): PolicyEvaluation;
 
+  /**
+   * Judges the sample, asks `lossOf` for a loss, and adds its gradients to the parameters' `.grad`. Frees everything
+   * else it made; numbers to report are taken inside `lossOf`.
+   */
+  learn(
+    sample: { readonly forwardInputs: ForwardInputs },
+    options: LearnOptions,
+    lossOf: (evaluation: PolicyEvaluation) => Tensor,
+  ): void;
+
   /** Demonstrations (`actions_BCD` float32, in the env's units) as forward inputs to learn from. */
   label(observation: Observation, actions_BCD: Tensor): ForwardInputs;
-  /** The supervised loss of labelled demonstrations: a scalar with gradients. */
+  /** The loss of labelled demonstrations: a scalar with gradients. */
   supervisedLoss(sample: { readonly forwardInputs: ForwardInputs }): Tensor;
 
   /** Writes a folder that this family, and the reference implementation, can load. */

@@ -10,12 +10,19 @@
  * V action ids, Q numbers of proprioception.
  */
 import { gelu, Linear, Module, type ModuleOptions } from "#nn";
-import { arange, cat, type Tensor } from "#tensor";
+import { arange, cat, type Layer, type Tensor } from "#tensor";
 import type { PrismaticConfig } from "../prismatic/config.ts";
+import { type Chain, decoderLayers, type Seen, trainable, visionLayers } from "../prismatic/layers.ts";
 import { type Context, Llama, type Span } from "../prismatic/llama.ts";
 import type { PromptBatch } from "../prismatic/prompts.ts";
 import { rotationFor } from "../prismatic/rotary.ts";
-import { officialSequence, rlinfSequence, type Sequence } from "../prismatic/sequence.ts";
+import {
+  type Layout,
+  officialEmbeddings,
+  officialLayout,
+  rlinfEmbeddings,
+  rlinfLayout,
+} from "../prismatic/sequence.ts";
 import { ValueHead } from "../prismatic/value-head.ts";
 import { Projector, VisionBackbone } from "../prismatic/vision-backbone.ts";
 
@@ -86,62 +93,93 @@ export class OpenVlaOftModel extends Module {
     return this.vision_backbone.forward(pixels_BKSS);
   }
 
-  /** Everything in the order that the variant's checkpoints expect. */
-  sequence({ features_BPC, prompt, proprio_BQ }: OftInputs): Sequence {
-    const { variant, actionTokens, endId } = this.#shape;
+  /** How many tokens pictures and state become. */
+  seenTokens(pictures: number): number {
+    return pictures * this.#config.patches + (this.proprio_projector ? 1 : 0);
+  }
+
+  /** Who stands where, from the prompt's mask alone. */
+  layout(mask_BL: Tensor, seen: number): Layout {
+    const { variant, actionTokens } = this.#shape;
+    return (variant === "rlinf" ? rlinfLayout : officialLayout)(mask_BL, seen, actionTokens);
+  }
+
+  /** The language model's input, in the order that the variant's checkpoints expect: [B, S, D]. */
+  embed({ features_BPC, prompt, proprio_BQ }: OftInputs, { order_BT }: Layout): Tensor {
+    const { actionTokens, endId } = this.#shape;
     const patches_BPD = this.projector.forward(features_BPC);
-    const state =
-      this.proprio_projector && proprio_BQ ? [this.#state(this.proprio_projector, proprio_BQ)] : [];
-    const seen_BPD = state.length > 0 ? cat([patches_BPD, ...state], 1) : patches_BPD;
-    const embed = (ids: Tensor): Tensor => this.language_model.embed(ids);
-    return variant === "rlinf"
-      ? rlinfSequence(prompt, seen_BPD, actionTokens, embed)
-      : officialSequence(prompt, seen_BPD, actionTokens, embed, endId);
+    const seen_BPD = this.proprio_projector ? cat([patches_BPD, this.#state(proprio_BQ)], 1) : patches_BPD;
+    const words_BLD = this.language_model.embed(prompt.ids_BL);
+    if (!order_BT) return rlinfEmbeddings(words_BLD, seen_BPD, actionTokens);
+    const ids_B1 = prompt.ids_BL.slice(1, 0, 1);
+    const end_B1D = this.language_model.embed(ids_B1.mul(0).add(endId));
+    return officialEmbeddings(words_BLD, end_B1D, seen_BPD, actionTokens, order_BT);
   }
 
   /** What every layer needs to know. Without a single pad there is no mask, and attention may run faster. */
-  context({ mask_BS, positions_BS, embeddings_BSD }: Sequence, padded: boolean): Context {
+  context({ mask_BS, positions_BS }: Layout, padded: boolean): Context {
     const { hidden_size, num_attention_heads, rope_theta } = this.#config.text;
-    const rotation = rotationFor(
-      positions_BS,
-      hidden_size / num_attention_heads,
-      rope_theta,
-      embeddings_BSD.dtype,
-    );
+    const { dtype } = this.language_model.model.norm.weight;
+    const rotation = rotationFor(positions_BS, hidden_size / num_attention_heads, rope_theta, dtype);
     return padded ? { mask: mask_BS.unsqueeze(1).unsqueeze(1), rotation } : { rotation };
   }
 
   /** `padded` false promises that the prompt has no pad at all. */
   forward(inputs: OftInputs, padded = true): OftAnswer {
-    const sequence = this.sequence(inputs);
-    const context = this.context(sequence, padded);
-    const asked = this.#asked(sequence);
-    const hidden = this.language_model.layers(sequence.embeddings_BSD, context, asked);
-    return this.answer(hidden, sequence, asked);
+    const pictures = inputs.features_BPC.size(1) / this.#config.patches;
+    const layout = this.layout(inputs.prompt.mask_BL, this.seenTokens(pictures));
+    const asked = this.asked(layout);
+    const x_BSD = this.embed(inputs, layout);
+    const hidden = this.language_model.layers(x_BSD, this.context(layout, padded), asked);
+    return this.answer(hidden, layout, asked);
+  }
+
+  /** The same as `forward`, as a chain of layers. It begins with pixels, or with features that are known. */
+  chain(
+    seen: Seen,
+    rest: Omit<OftInputs, "features_BPC">,
+    pictures: number,
+    padded: boolean,
+  ): Chain<OftAnswer> {
+    const layout = this.layout(rest.prompt.mask_BL, this.seenTokens(pictures));
+    const asked = this.asked(layout);
+    const join: Layer = {
+      parameters: trainable(this, ["projector", "language_model.model.embed_tokens", "proprio_projector"]),
+      forward: ([features_BPC]) => [this.embed({ ...rest, features_BPC: features_BPC! }, layout)],
+    };
+    const vision = seen.features_BPC ? [] : visionLayers(this, rest.prompt.ids_BL.size(0));
+    return {
+      layers: [...vision, join, ...decoderLayers(this, this.context(layout, padded), asked)],
+      inputs: [seen.features_BPC ?? seen.pixels_BKSS],
+      answer: (hidden) => this.answer(hidden, layout, asked),
+    };
   }
 
   /** Logits and values from the last layer's output, which covers `asked` or the whole sequence. */
-  answer(hidden: Tensor, sequence: Sequence, asked?: Span): OftAnswer {
+  answer(hidden: Tensor, layout: Layout, asked?: Span): OftAnswer {
     const { actionTokens } = this.#shape;
     const { vocabulary, actionBins } = this.#config;
     const start = asked?.start ?? 0;
-    const read_BAD = takeRows(hidden, sequence.firstAction, start, actionTokens);
+    const read_BAD = takeRows(hidden, layout.firstAction, start, actionTokens);
     const logits_BAV = this.language_model.logits(read_BAD, vocabulary - actionBins, actionBins);
-    const value_BD = hidden.select(1, sequence.valueAt - start);
+    const value_BD = hidden.select(1, layout.valueAt - start);
     const values_BV = this.value_head?.forward(this.language_model.model.norm.forward(value_BD)).float();
     return { logits_BAV, values_BV };
   }
 
   /** The rlinf variant reads the same positions of every row, so its last layer need not answer for others. */
-  #asked({ firstAction }: Sequence): Span | undefined {
+  asked({ firstAction }: Layout): Span | undefined {
     return typeof firstAction === "number"
       ? { start: firstAction, length: this.#shape.actionTokens }
       : undefined;
   }
 
-  #state(projector: ProprioProjector, proprio_BQ: Tensor): Tensor {
-    const dtype = projector.fc1.weight.dtype;
-    return projector.forward(proprio_BQ.to({ dtype })).unsqueeze(1);
+  /** Proprioception as one more token: [B, 1, D]. */
+  #state(proprio_BQ: Tensor | undefined): Tensor {
+    if (!this.proprio_projector || !proprio_BQ)
+      throw new Error("internal: proprioception is read but not given");
+    const { dtype } = this.language_model.model.norm.weight;
+    return this.proprio_projector.forward(proprio_BQ.to({ dtype })).unsqueeze(1);
   }
 }
 

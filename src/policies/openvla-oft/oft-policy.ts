@@ -6,8 +6,9 @@
  */
 import type { ForwardInputs, Observation, PolicyEvaluation, PolicyStep } from "#data";
 import { type Device, type DType, noGrad, scope, type Tensor } from "#tensor";
-import type { ActOptions, EvaluateOptions, Policy } from "../policy.ts";
+import type { ActOptions, EvaluateOptions, LearnOptions, Policy } from "../policy.ts";
 import type { ImageProcessor } from "../prismatic/images.ts";
+import { type Chain, learnByLayers } from "../prismatic/layers.ts";
 import { type PrismaticParts, PrismaticReader } from "../prismatic/reader.ts";
 import { judge, logDistribution, sampleTokens } from "../prismatic/sampling.ts";
 import type { ActionCodec } from "./actions.ts";
@@ -56,14 +57,41 @@ export class OpenVlaOftPolicy implements Policy {
 
   evaluate(
     { forwardInputs }: { readonly forwardInputs: ForwardInputs },
-    { temperature = 1, topK = 0, entropy = false }: EvaluateOptions = {},
+    options: EvaluateOptions = {},
   ): PolicyEvaluation {
-    const { logits_BAV, values_BV } = this.#forward(forwardInputs);
+    return this.#judged(this.#forward(forwardInputs), forwardInputs, options);
+  }
+
+  #judged(
+    { logits_BAV, values_BV }: OftAnswer,
+    inputs: ForwardInputs,
+    options: EvaluateOptions,
+  ): PolicyEvaluation {
+    const { temperature = 1, topK = 0, entropy = false } = options;
     const logProbs_BAV = logDistribution(logits_BAV, { temperature, topK });
-    return this.#reader.evaluation({
-      ...judge(logProbs_BAV, this.#reader.tokens(forwardInputs), entropy),
-      values_BV,
+    const judged = judge(logProbs_BAV, this.#reader.tokens(inputs), entropy);
+    return this.#reader.evaluation({ ...judged, values_BV });
+  }
+
+  learn(
+    sample: { readonly forwardInputs: ForwardInputs },
+    options: LearnOptions,
+    lossOf: (evaluation: PolicyEvaluation) => Tensor,
+  ): void {
+    const { forwardInputs: inputs } = sample;
+    scope(() => {
+      if (!options.checkpointing) lossOf(this.evaluate(sample, options)).backward();
+      else
+        learnByLayers(this.module, this.#chain(inputs), (answer) =>
+          lossOf(this.#judged(answer, inputs, options)),
+        );
     });
+  }
+
+  #chain(inputs: ForwardInputs): Chain<OftAnswer> {
+    const { prompt, padded } = this.#reader.prompt(inputs);
+    const rest = { prompt, proprio_BQ: inputs.proprio?.to({ device: this.device }) };
+    return this.module.chain(this.#reader.seen(inputs), rest, inputs.images!.size(1), padded);
   }
 
   label(observation: Observation, actions_BCD: Tensor): ForwardInputs {

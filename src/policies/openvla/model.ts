@@ -9,9 +9,10 @@
  * V action ids.
  */
 import { Module, type ModuleOptions } from "#nn";
-import { cat, ones, type Tensor } from "#tensor";
+import { cat, type Layer, ones, type Tensor } from "#tensor";
 import type { PrismaticConfig } from "../prismatic/config.ts";
-import { type Context, type KeysValues, Llama } from "../prismatic/llama.ts";
+import { type Chain, decoderLayers, type Seen, trainable, visionLayers } from "../prismatic/layers.ts";
+import { type Context, type KeysValues, Llama, type Span } from "../prismatic/llama.ts";
 import type { PromptBatch } from "../prismatic/prompts.ts";
 import { rotationFor } from "../prismatic/rotary.ts";
 import { ValueHead } from "../prismatic/value-head.ts";
@@ -54,22 +55,52 @@ export class OpenVlaModel extends Module {
 
   /** Judges recorded tokens (absolute ids [B, A]) in one pass; the last of them predicts nothing and is left out. */
   forward({ features_BPC, prompt, padded }: OpenVlaInputs, ids_BA: Tensor): OpenVlaAnswer {
-    const A = ids_BA.shape[1]!;
-    const start = this.#start(features_BPC, prompt);
-    const told_BTD = this.language_model.embed(ids_BA.slice(1, 0, A - 1));
-    const x_BSD = cat([start.embeddings_BSD, told_BTD], 1);
-    const real_BS = cat([start.real_BS, trues(ids_BA, A - 1)], 1);
-    const asked = { start: start.embeddings_BSD.shape[1]! - 1, length: A };
-    const context = this.#context(real_BS, 0, padded);
-    const hidden_BAD = this.language_model.layers(x_BSD, context, asked);
+    const { context, asked } = this.#judging(prompt, ids_BA, features_BPC.size(1), padded);
+    const x_BSD = this.#told(features_BPC, prompt, ids_BA);
+    return this.#answer(this.language_model.layers(x_BSD, context, asked));
+  }
+
+  /** The same as `forward`, as a chain of layers. */
+  chain(seen: Seen, prompt: PromptBatch, ids_BA: Tensor, padded: boolean): Chain<OpenVlaAnswer> {
+    const { context, asked } = this.#judging(prompt, ids_BA, this.#config.patches, padded);
+    const join: Layer = {
+      parameters: trainable(this, ["projector", "language_model.model.embed_tokens"]),
+      forward: ([features_BPC]) => [this.#told(features_BPC!, prompt, ids_BA)],
+    };
+    const vision = seen.features_BPC ? [] : visionLayers(this, ids_BA.size(0));
+    return {
+      layers: [...vision, join, ...decoderLayers(this, context, asked)],
+      inputs: [seen.features_BPC ?? seen.pixels_BKSS],
+      answer: (hidden_BAD) => this.#answer(hidden_BAD),
+    };
+  }
+
+  /** Prompt and all recorded tokens but the last: [B, S + A − 1, D]. */
+  #told(features_BPC: Tensor, prompt: PromptBatch, ids_BA: Tensor): Tensor {
+    const known = ids_BA.slice(1, 0, ids_BA.size(1) - 1);
+    return cat([this.#start(features_BPC, prompt), this.language_model.embed(known)], 1);
+  }
+
+  #judging(
+    prompt: PromptBatch,
+    ids_BA: Tensor,
+    patches: number,
+    padded: boolean,
+  ): { context: Context; asked: Span } {
+    const A = ids_BA.size(1);
+    const real_BS = realTokens(prompt, patches);
+    const context = this.#context(cat([real_BS, trues(ids_BA, A - 1)], 1), 0, padded);
+    return { context, asked: { start: real_BS.size(1) - 1, length: A } };
+  }
+
+  #answer(hidden_BAD: Tensor): OpenVlaAnswer {
     return { logits_BAV: this.#logits(hidden_BAD), values_BV: this.#values(hidden_BAD.select(1, 0)) };
   }
 
   /** Decodes `count` tokens with a cache. The critic reads the prompt's last token, before any action. */
   decode({ features_BPC, prompt, padded }: OpenVlaInputs, count: number, choose: Choose): OpenVlaAnswer {
-    const { embeddings_BSD, real_BS } = this.#start(features_BPC, prompt);
-    let real = real_BS;
-    let [last_BD, cache] = this.#step(embeddings_BSD, this.#context(real, 0, padded));
+    let real = realTokens(prompt, features_BPC.size(1));
+    let [last_BD, cache] = this.#step(this.#start(features_BPC, prompt), this.#context(real, 0, padded));
     const values_BV = this.#values(last_BD);
     const logits = [this.#logits(last_BD)];
     for (let i = 0; i + 1 < count; i++) {
@@ -87,18 +118,10 @@ export class OpenVlaModel extends Module {
     return this.#config.vocabulary - this.#config.actionBins;
   }
 
-  /** [begin | pictures | pads… prompt ▁] */
-  #start(
-    features_BPC: Tensor,
-    { ids_BL, mask_BL }: PromptBatch,
-  ): { embeddings_BSD: Tensor; real_BS: Tensor } {
-    const seen_BPD = this.projector.forward(features_BPC);
+  /** [begin | pictures | pads… prompt ▁]: [B, S, D] */
+  #start(features_BPC: Tensor, { ids_BL }: PromptBatch): Tensor {
     const words_BLD = this.language_model.embed(ids_BL);
-    const P = seen_BPD.shape[1]!;
-    return {
-      embeddings_BSD: cat([words_BLD.slice(1, 0, 1), seen_BPD, words_BLD.slice(1, 1)], 1),
-      real_BS: cat([mask_BL.slice(1, 0, 1), trues(mask_BL, P), mask_BL.slice(1, 1)], 1),
-    };
+    return cat([words_BLD.slice(1, 0, 1), this.projector.forward(features_BPC), words_BLD.slice(1, 1)], 1);
   }
 
   /** For the tokens from `from` on: each sees the real tokens up to itself. */
@@ -137,6 +160,10 @@ export class OpenVlaModel extends Module {
 
 const trues = (like: Tensor, columns: number): Tensor =>
   ones([like.shape[0]!, columns], { dtype: "bool", device: like.device });
+
+/** Which tokens before the actions are not padding: bool [B, S]. */
+const realTokens = ({ mask_BL }: PromptBatch, patches: number): Tensor =>
+  cat([mask_BL.slice(1, 0, 1), trues(mask_BL, patches), mask_BL.slice(1, 1)], 1);
 
 const stackRows = (rows: readonly Tensor[]): Tensor =>
   cat(

@@ -5,12 +5,13 @@
  */
 import type { ForwardInputs, Observation, PolicyEvaluation, PolicyStep } from "#data";
 import { cat, type Device, type DType, noGrad, scope, type Tensor } from "#tensor";
-import type { ActOptions, EvaluateOptions, Policy } from "../policy.ts";
+import type { ActOptions, EvaluateOptions, LearnOptions, Policy } from "../policy.ts";
 import type { ImageProcessor } from "../prismatic/images.ts";
+import { type Chain, learnByLayers } from "../prismatic/layers.ts";
 import { type PrismaticParts, PrismaticReader } from "../prismatic/reader.ts";
 import { judge, logDistribution, sampleTokens } from "../prismatic/sampling.ts";
 import type { ActionCodec } from "./actions.ts";
-import type { OpenVlaInputs, OpenVlaModel } from "./model.ts";
+import type { OpenVlaAnswer, OpenVlaInputs, OpenVlaModel } from "./model.ts";
 
 export class OpenVlaPolicy implements Policy {
   readonly modelType = "openvla";
@@ -63,13 +64,49 @@ export class OpenVlaPolicy implements Policy {
 
   evaluate(
     { forwardInputs }: { readonly forwardInputs: ForwardInputs },
-    { temperature = 1, topK = 0, entropy = false }: EvaluateOptions = {},
+    options: EvaluateOptions = {},
   ): PolicyEvaluation {
-    const tokens_BA = this.#reader.tokens(forwardInputs);
-    const ids_BA = tokens_BA.add(this.codec.tokens.firstId);
-    const { logits_BAV, values_BV } = this.module.forward(this.#fed(forwardInputs), ids_BA);
-    const judged = judge(logDistribution(logits_BAV, { temperature, topK }), tokens_BA, entropy);
+    return this.#judged(
+      this.module.forward(this.#fed(forwardInputs), this.#ids(forwardInputs)),
+      forwardInputs,
+      options,
+    );
+  }
+
+  #judged(
+    { logits_BAV, values_BV }: OpenVlaAnswer,
+    inputs: ForwardInputs,
+    options: EvaluateOptions,
+  ): PolicyEvaluation {
+    const { temperature = 1, topK = 0, entropy = false } = options;
+    const logProbs_BAV = logDistribution(logits_BAV, { temperature, topK });
+    const judged = judge(logProbs_BAV, this.#reader.tokens(inputs), entropy);
     return this.#reader.evaluation({ ...judged, values_BV });
+  }
+
+  /** Recorded absolute ids, [B, A] on the device. */
+  #ids(inputs: ForwardInputs): Tensor {
+    return this.#reader.tokens(inputs).add(this.codec.tokens.firstId);
+  }
+
+  learn(
+    sample: { readonly forwardInputs: ForwardInputs },
+    options: LearnOptions,
+    lossOf: (evaluation: PolicyEvaluation) => Tensor,
+  ): void {
+    const { forwardInputs: inputs } = sample;
+    scope(() => {
+      if (!options.checkpointing) lossOf(this.evaluate(sample, options)).backward();
+      else
+        learnByLayers(this.module, this.#chain(inputs), (answer) =>
+          lossOf(this.#judged(answer, inputs, options)),
+        );
+    });
+  }
+
+  #chain(inputs: ForwardInputs): Chain<OpenVlaAnswer> {
+    const { prompt, padded } = this.#reader.prompt(inputs);
+    return this.module.chain(this.#reader.seen(inputs), prompt, this.#ids(inputs), padded);
   }
 
   label(observation: Observation, actions_BCD: Tensor): ForwardInputs {

@@ -9,6 +9,7 @@ import type { ForwardInputs, Observation, PolicyEvaluation, PolicyStep } from "#
 import { type Device, type DType, noGrad, scope, type Tensor } from "#tensor";
 import type { ActionCodec } from "./actions.ts";
 import type { ImageProcessor } from "./images.ts";
+import type { Seen } from "./layers.ts";
 import { describe, type PromptOptions } from "./observe.ts";
 import { type PromptBatch, trimPadding } from "./prompts.ts";
 import type { Judgement } from "./sampling.ts";
@@ -44,7 +45,7 @@ export class PrismaticReader {
   describe(observation: Observation): ForwardInputs {
     const { images, prompt, freezeVision, device, tokenizer } = this.#parts;
     const inputs = describe(observation, { tokenizer: tokenizer(), images }, prompt, device);
-    return freezeVision ? { ...inputs, vision_features: this.#see(inputs.images!) } : inputs;
+    return freezeVision ? { ...inputs, vision_features: this.features(inputs) } : inputs;
   }
 
   label(observation: Observation, actions_BCD: Tensor): ForwardInputs {
@@ -56,10 +57,27 @@ export class PrismaticReader {
     });
   }
 
-  /** What the towers see, computed or remembered: [B, N·P, C]. */
+  /** What the towers saw, computed or remembered: [B, N·P, C]. */
   features(inputs: ForwardInputs): Tensor {
+    return this.knownFeatures(inputs) ?? this.#parts.module.see(this.pixels(inputs));
+  }
+
+  /** What a frozen backbone was recorded to have seen. */
+  knownFeatures({ vision_features }: ForwardInputs): Tensor | undefined {
     const { device, dtype } = this.#parts;
-    return inputs.vision_features?.to({ device, dtype }) ?? this.#see(inputs.images!);
+    return vision_features?.to({ device, dtype });
+  }
+
+  /** Where a chain of layers begins. */
+  seen(inputs: ForwardInputs): Seen {
+    const features_BPC = this.knownFeatures(inputs);
+    return features_BPC ? { features_BPC } : { pixels_BKSS: this.pixels(inputs) };
+  }
+
+  /** [B, 6·N, S, S] on the device. */
+  pixels({ images: images_BNCSS }: ForwardInputs): Tensor {
+    const { images, device, dtype } = this.#parts;
+    return images.pixels(images_BNCSS!.to({ device }), dtype);
   }
 
   /** The prompt on the device, without padding that nobody needs. */
@@ -96,11 +114,6 @@ export class PrismaticReader {
       ...(entropy_BA && { entropy: this.#chunked(entropy_BA) }),
       ...(values_BV && { values: values_BV }),
     };
-  }
-
-  #see(images_BNCSS: Tensor): Tensor {
-    const { module, images, device, dtype } = this.#parts;
-    return module.see(images.pixels(images_BNCSS.to({ device }), dtype));
   }
 
   #recorded(inputs: ForwardInputs): ForwardInputs {

@@ -23,17 +23,22 @@ export class VisionBackbone extends Module {
 
   /** [B, 6·N, S, S] → [B, N·P, C], picture after picture. */
   forward(pixels_BKSS: Tensor): Tensor {
-    const [B = 0, K = 0] = pixels_BKSS.shape;
-    const N = K / 6;
-    const pixels_X6SS = pixels_BKSS.unflatten(1, [N, 6]).flatten(0, 1);
-    const features_XPC = this.towers(pixels_X6SS);
-    return features_XPC.unflatten(0, [B, N]).flatten(1, 2);
+    const [first, second] = this.split(pixels_BKSS);
+    return this.join(
+      [this.featurizer.forward(first), this.fused_featurizer.forward(second)],
+      pixels_BKSS.size(0),
+    );
   }
 
-  /** One picture per row: [X, 6, S, S] → [X, P, C]. */
-  towers(pixels_X6SS: Tensor): Tensor {
-    const [first, second] = pixels_X6SS.split(3, 1) as [Tensor, Tensor];
-    return cat([this.featurizer.forward(first), this.fused_featurizer.forward(second)], 2);
+  /** What each tower sees, one picture per row: two [B·N, 3, S, S]. */
+  split(pixels_BKSS: Tensor): [Tensor, Tensor] {
+    const pixels_X6SS = pixels_BKSS.unflatten(1, [-1, 6]).flatten(0, 1);
+    return pixels_X6SS.split(3, 1) as [Tensor, Tensor];
+  }
+
+  /** Both towers' patch features, [B·N, P, ·] each, to [B, N·P, C]. */
+  join(features: readonly [Tensor, Tensor], batch: number): Tensor {
+    return cat(features, 2).unflatten(0, [batch, -1]).flatten(1, 2);
   }
 }
 

@@ -46,14 +46,17 @@ function compareSequence(
 ): void {
   const { module, device } = policy;
   const prompt = { ids_BL: inputs.input_ids!.to({ device }), mask_BL: inputs.attention_mask!.to({ device }) };
-  const sequence = module.sequence({ features_BPC, prompt, proprio_BQ: inputs.proprio?.to({ device }) });
-  const context = module.context(sequence, true);
-  check("mm_attention_mask", () => sequence.mask_BS.long(), "exact");
-  check("position_ids", () => sequence.positions_BS, "exact");
-  check("mm_embeddings", () => sequence.embeddings_BSD, "features");
+  const proprio_BQ = inputs.proprio?.to({ device });
+  const fed = { features_BPC, prompt, proprio_BQ };
+  const layout = module.layout(prompt.mask_BL, module.seenTokens(inputs.images!.size(1)));
+  const context = module.context(layout, true);
+  const embeddings_BSD = module.embed(fed, layout);
+  check("mm_attention_mask", () => layout.mask_BS.long(), "exact");
+  check("position_ids", () => layout.positions_BS, "exact");
+  check("mm_embeddings", () => embeddings_BSD, "features");
   const { model } = module.language_model;
-  check("hidden_layer1", () => model.layers[0]!.forward(sequence.embeddings_BSD, context), "features");
-  const hidden = module.language_model.layers(sequence.embeddings_BSD, context);
+  check("hidden_layer1", () => model.layers[0]!.forward(embeddings_BSD, context), "features");
+  const hidden = module.language_model.layers(embeddings_BSD, context);
   check("last_hidden_state", () => model.norm.forward(hidden), "features");
-  check("action_logits_256", () => module.answer(hidden, sequence).logits_BAV, "logits");
+  check("action_logits_256", () => module.answer(hidden, layout).logits_BAV, "logits");
 }
