@@ -1,0 +1,105 @@
+/**
+ * All that a run's numbers are written to, behind one `write`.
+ *
+ * Always `metrics.jsonl` (what the dashboard and resumption read) and `metrics.log`; and the services that
+ * `runner.logger.logger_backends` names. Every metric goes out under all of its names.
+ */
+import { join } from "node:path";
+import { UserError } from "#registry";
+import { withAliases } from "./catalogue.ts";
+import { JsonlWriter } from "./jsonl-writer.ts";
+import type { Metrics, MetricsWriter } from "./metric.ts";
+import { openSideLogger } from "./side-logger.ts";
+import { TableWriter } from "./table-writer.ts";
+import { TensorboardWriter } from "./tensorboard-writer.ts";
+
+export const loggerBackends = ["tensorboard", "wandb", "swanlab"] as const;
+export type LoggerBackend = (typeof loggerBackends)[number];
+
+/** The keys of `runner.logger`, in the configs' own spelling. */
+export interface LoggerSettings {
+  readonly log_path: string;
+  readonly project_name?: string | undefined;
+  readonly experiment_name?: string | undefined;
+  readonly logger_backends?: string | readonly string[] | null | undefined;
+  readonly wandb_proxy?: string | null | undefined;
+  readonly wandb_entity?: string | null | undefined;
+  readonly swanlab_mode?: string | null | undefined;
+}
+
+export interface RunLogOptions {
+  /** The resolved config, shown by the services beside the curves. */
+  readonly config: unknown;
+  /** The first step that will be written: not 0 for a resumed run. */
+  readonly step?: number;
+  readonly warn: (text: string) => void;
+  /** Others who want every number: the terminal view. They get the names as given, without aliases. */
+  readonly also?: readonly MetricsWriter[];
+}
+
+export async function openRunLog(settings: LoggerSettings, options: RunLogOptions): Promise<MetricsWriter> {
+  const { log_path: folder } = settings;
+  const { step = 0, also = [] } = options;
+  const backends = parseBackends(settings.logger_backends);
+  const services = await openServices(backends, settings, options);
+  const files = [
+    new JsonlWriter(join(folder, "metrics.jsonl"), { step }),
+    new TableWriter(join(folder, "metrics.log")),
+  ];
+  const writers = [...files, ...services];
+  return {
+    write(at: number, metrics: Metrics): void {
+      const all = withAliases(metrics);
+      for (const writer of writers) writer.write(at, all);
+      for (const writer of also) writer.write(at, metrics);
+    },
+    async close(): Promise<void> {
+      await Promise.all([...writers, ...also].map((writer) => writer.close()));
+    },
+  };
+}
+
+export function parseBackends(value: LoggerSettings["logger_backends"]): LoggerBackend[] {
+  const names = value === null ? [] : [value ?? "tensorboard"].flat();
+  for (const name of names) {
+    if (!loggerBackends.includes(name as LoggerBackend)) {
+      throw new UserError(
+        `runner.logger.logger_backends names "${name}"; there are: ${loggerBackends.join(", ")}`,
+      );
+    }
+  }
+  return [...new Set(names)] as LoggerBackend[];
+}
+
+/** One service that cannot start closes those that did. */
+async function openServices(
+  backends: LoggerBackend[],
+  settings: LoggerSettings,
+  options: RunLogOptions,
+): Promise<MetricsWriter[]> {
+  const open: MetricsWriter[] = [];
+  try {
+    for (const backend of backends) open.push(await openService(backend, settings, options));
+    return open;
+  } catch (error) {
+    await Promise.all(open.map((writer) => writer.close()));
+    throw error;
+  }
+}
+
+async function openService(
+  service: LoggerBackend,
+  settings: LoggerSettings,
+  options: RunLogOptions,
+): Promise<MetricsWriter> {
+  const folder = join(settings.log_path, service);
+  const { step = 0, config, warn } = options;
+  if (service === "tensorboard") return new TensorboardWriter(folder, { step });
+  const proxy = settings.wandb_proxy ?? undefined;
+  const own =
+    service === "wandb"
+      ? { mode: process.env.WANDB_MODE, entity: settings.wandb_entity ?? undefined, proxy }
+      : { mode: settings.swanlab_mode ?? process.env.SWANLAB_MODE };
+  const { project_name: project = "reverie", experiment_name: experiment = "run" } = settings;
+  return openSideLogger({ service, project, experiment, folder, config, warn, ...own });
+}
