@@ -9,6 +9,7 @@ import type { Scene } from "../engine/scene.ts";
 import type { SceneObject } from "../engine/scene-object.ts";
 import type { GroundTruth, Point, Skill } from "./expert.ts";
 import type { ExpertKit, JointGoal } from "./kit.ts";
+import { type Mistakes, noMistakes } from "./mistakes.ts";
 import { plus } from "./motion.ts";
 import { MoveObject } from "./move-object.ts";
 import { PushJoint } from "./push-joint.ts";
@@ -18,22 +19,37 @@ const order = ["open", "turnon", "turnoff", "on", "in", "close"];
 /** Two things for one container are put this far to either side of its middle, along x: fingers open along y. */
 const spread = 0.03;
 
-export function planSkills(scene: Scene, kit: ExpertKit): Skill[] {
+export function planSkills(scene: Scene, kit: ExpertKit, mistakes: Mistakes = noMistakes): Skill[] {
   const goals = scene.task.goal.toSorted((a, b) => order.indexOf(a.name) - order.indexOf(b.name));
   return goals.map((goal) => {
-    if (goal.name === "on" || goal.name === "in") return moveSkill(scene, kit, goal);
+    if (goal.name === "on" || goal.name === "in") return moveSkill(scene, kit, goal, mistakes);
     return pushSkill(scene, kit, goal);
   });
 }
 
-function moveSkill(scene: Scene, kit: ExpertKit, goal: Predicate): Skill {
+function moveSkill(scene: Scene, kit: ExpertKit, goal: Predicate, mistakes: Mistakes): Skill {
   const [name = "", support = ""] = goal.args;
-  const object = objectNamed(scene, name, goal);
+  const right = objectNamed(scene, name, goal);
+  const object = confuse(scene, kit, right, mistakes);
   const graspOf = kit.grasps[object.category];
   if (!graspOf) throw unsolvable(scene, goal, `how to grasp a ${object.category}`);
-  const { handling, hover, lift } = kit;
   const destination = destinationOf(scene, kit, object, goal, support);
-  return new MoveObject({ body: object.rootBody, graspOf, destination, hover, lift, handling });
+  const { handling, hover, lift } = kit;
+  return new MoveObject({
+    body: object.rootBody,
+    graspOf: (position, truth) => plus(graspOf(position, truth), mistakes.grasp),
+    destination: (truth) => plus(destination(truth), mistakes.place),
+    hover,
+    lift,
+    handling,
+  });
+}
+
+/** The object to take: the right one, or by mistake another that the kit can grasp. */
+function confuse(scene: Scene, kit: ExpertKit, right: SceneObject, { otherObject }: Mistakes): SceneObject {
+  if (otherObject === undefined) return right;
+  const others = scene.objects.filter(({ name, category }) => name !== right.name && kit.grasps[category]);
+  return others[Math.floor(otherObject * others.length)] ?? right;
 }
 
 function destinationOf(scene: Scene, kit: ExpertKit, object: SceneObject, goal: Predicate, support: string) {

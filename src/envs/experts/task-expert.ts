@@ -2,12 +2,14 @@
 import type { Scene } from "../engine/scene.ts";
 import type { Action, GroundTruth, Skill } from "./expert.ts";
 import type { ExpertKit } from "./kit.ts";
+import { type Mistakes, noMistakes } from "./mistakes.ts";
 import { stay } from "./motion.ts";
 import { planSkills } from "./plan.ts";
 
 export class TaskExpert {
   readonly #scene: Scene;
   readonly #kit: ExpertKit;
+  #mistakes = noMistakes;
   #skills: Skill[] = [];
 
   constructor(scene: Scene, kit: ExpertKit) {
@@ -17,8 +19,9 @@ export class TaskExpert {
   }
 
   /** To be called when an episode begins. */
-  reset(): void {
-    this.#skills = planSkills(this.#scene, this.#kit);
+  reset(mistakes: Mistakes = noMistakes): void {
+    this.#mistakes = mistakes;
+    this.#skills = planSkills(this.#scene, this.#kit, mistakes);
   }
 
   /** What to do now. Call it once per control step: a skill notices that fingers stand still from call to call. */
@@ -30,7 +33,7 @@ export class TaskExpert {
       if (action) return action;
       this.#skills.shift();
     }
-    this.reset();
+    this.reset(this.#mistakes);
     return stay(-1);
   }
 }

@@ -1,0 +1,25 @@
+/** `node --import tsx scripts/make-tabletop-starts.ts [words]`: writes the stored starts of the tabletop tasks anew. */
+import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import { fileURLToPath } from "node:url";
+import { readBddl } from "../src/envs/engine/bddl.ts";
+import { assembleScene } from "../src/envs/engine/scene.ts";
+import { SceneSimulation } from "../src/envs/engine/scene-simulation.ts";
+import { makeStarts } from "../src/envs/tabletop/make-starts.ts";
+import { tabletopPack } from "../src/envs/tabletop/pack.ts";
+import { writeNpy } from "../src/formats/index.ts";
+
+const count = 50;
+const words = process.argv.slice(2);
+const pack = tabletopPack();
+for (const [index, task] of Object.values(pack.suites).flat().entries()) {
+  if (words.length > 0 && !words.some((word) => task.bddl.includes(word))) continue;
+  const scene = assembleScene(pack, readBddl(pack.resolve(task.bddl)));
+  using world = new SceneSimulation(scene, SceneSimulation.compile(scene));
+  const mirrorOdd = /next_to|on_the_plate_and_place/.test(task.name);
+  const data = makeStarts(world, { count, seed: 1000 * (index + 1), mirrorOdd });
+  const path = fileURLToPath(new URL(`../src/envs/tabletop/assets/${task.initStates}`, import.meta.url));
+  mkdirSync(dirname(path), { recursive: true });
+  writeNpy(path, { dtype: "float32", shape: [count, data.length / count], data });
+  console.log(`${task.initStates}: ${count} starts of ${data.length / count} joint positions`);
+}

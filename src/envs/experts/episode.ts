@@ -1,0 +1,50 @@
+/** Runs an expert from a stored start to success or the end of its time. */
+import type { SceneSimulation } from "../engine/scene-simulation.ts";
+import type { Action } from "./expert.ts";
+import { sceneTruth } from "./scene-truth.ts";
+import type { TaskExpert } from "./task-expert.ts";
+
+export interface EpisodeOptions {
+  readonly maxSteps: number;
+  /** Turns the expert's answer into what is executed. */
+  readonly disturb?: (action: Action) => Action;
+  /** Called before each step with what will be executed and what the expert says. */
+  readonly onStep?: (executed: Action, expert: Action) => void;
+  /** Go on this many steps after the first success. */
+  readonly stepsAfterSuccess?: number;
+}
+
+export interface EpisodeResult {
+  readonly success: boolean;
+  readonly steps: number;
+}
+
+/** The world must stand at the episode's start; see `beginEpisode`. */
+export function runEpisode(
+  world: SceneSimulation,
+  expert: TaskExpert,
+  { maxSteps, disturb = (action) => action, onStep, stepsAfterSuccess = 0 }: EpisodeOptions,
+): EpisodeResult {
+  const truth = sceneTruth(world);
+  let last = maxSteps;
+  let success = false;
+  let steps = 0;
+  while (steps < last) {
+    const expertAction = expert.act(truth);
+    const executed = disturb(expertAction);
+    onStep?.(executed, expertAction);
+    const holds = world.step(executed);
+    steps++;
+    if (holds && !success) last = Math.min(last, steps + stepsAfterSuccess);
+    success ||= holds;
+  }
+  return { success, steps };
+}
+
+const openHand = [0, 0, 0, 0, 0, 0, -1];
+
+/** Puts a world into a stored start and lets it settle with an open hand. */
+export function beginEpisode(world: SceneSimulation, start: ArrayLike<number>): void {
+  world.setState(start);
+  for (let step = 0; step < world.scene.pack.control.settleSteps; step++) world.step(openHand);
+}

@@ -1,0 +1,73 @@
+/**
+ * Makes the stored starts of a task: things where its BDDL allows them, everything at rest, the hand somewhere above.
+ *
+ * Deterministic: start `i` of a task depends on the task's seed and `i` alone. Tasks that speak of neighbours ("next to
+ * the blue can") have their odd starts mirrored left to right, so that a side alone never tells the answer.
+ */
+import { Mt19937 } from "../engine/mt19937.ts";
+import { PlacementError } from "../engine/placement.ts";
+import type { SceneSimulation } from "../engine/scene-simulation.ts";
+import { sceneTruth } from "../experts/scene-truth.ts";
+
+export interface StartOptions {
+  readonly count: number;
+  readonly seed: number;
+  readonly mirrorOdd: boolean;
+}
+
+/** The hand begins anywhere in this box, in metres. */
+const handBox = { low: [-0.05, -0.07, 1.0], high: [0.05, 0.07, 1.06] } as const;
+const settleSteps = 8;
+const moveSteps = 24;
+/** Action per metre while the hand goes to its place: gentle, so that it arrives at rest. */
+const gain = 15;
+
+/** Rows of joint positions, [count, nq]. */
+export function makeStarts(
+  world: SceneSimulation,
+  { count, seed, mirrorOdd }: StartOptions,
+): Float32Array<ArrayBuffer> {
+  const width = world.simulation.qpos.length;
+  const starts = new Float32Array(count * width);
+  for (let index = 0; index < count; index++) {
+    const random = new Mt19937(seed + index);
+    drawScene(world, random);
+    moveHand(world, random);
+    const positions = Float64Array.from(world.simulation.qpos);
+    if (mirrorOdd && index % 2 === 1) mirrorObjects(world, positions);
+    starts.set(positions, index * width);
+  }
+  return starts;
+}
+
+function drawScene(world: SceneSimulation, random: Mt19937): void {
+  for (;;) {
+    try {
+      world.reset(random, 1);
+      return;
+    } catch (error) {
+      if (!(error instanceof PlacementError)) throw error;
+    }
+  }
+}
+
+function moveHand(world: SceneSimulation, random: Mt19937): void {
+  const target = handBox.low.map((low, axis) => random.uniform(low, handBox.high[axis]!));
+  const truth = sceneTruth(world);
+  for (let step = 0; step < settleSteps; step++) world.step([0, 0, 0, 0, 0, 0, -1]);
+  for (let step = 0; step < moveSteps; step++) {
+    const move = truth.gripPosition().map((at, axis) => (target[axis]! - at) * gain);
+    world.step([...move, 0, 0, 0, -1]);
+  }
+}
+
+/** Reflects the free objects in the plane y = 0. */
+function mirrorObjects({ scene, simulation: { model } }: SceneSimulation, positions: Float64Array): void {
+  for (const { fixture, joints } of scene.objects) {
+    if (fixture) continue;
+    const at = model.array("jnt_qposadr")[model.id("joint", joints.at(-1) ?? "")]!;
+    positions[at + 1]! *= -1;
+    positions[at + 4]! *= -1; // quaternion w, x, y, z: x and z change sign
+    positions[at + 6]! *= -1;
+  }
+}
