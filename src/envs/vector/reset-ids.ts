@@ -1,0 +1,171 @@
+/**
+ * Which stored start each slot begins from.
+ *
+ * All starts of a suite are numbered: task 0's first, then task 1's, and so on. A group of slots shares its start, which
+ * is what makes their returns comparable. Training draws at random, or walks through a shuffled list that all env
+ * instances share; evaluation deals every start to exactly one instance, (task 0, trial 0), (task 1, trial 0), …, so
+ * that each counts once. Numbers and order are the reference's (NumPy's default generator, see pcg64.ts).
+ */
+import { UserError } from "#registry";
+import { Pcg64 } from "./pcg64.ts";
+
+export interface ResetIdOptions {
+  /** Stored starts of each task. */
+  readonly trials: readonly number[];
+  readonly groups: number;
+  readonly groupSize: number;
+  readonly seed: number;
+  /** How many env instances share the suite, and which of them this is. */
+  readonly instances: number;
+  readonly instance: number;
+  readonly ordered: boolean;
+  readonly evaluation: boolean;
+  /** Always this start. */
+  readonly specificId?: number | undefined;
+  /** Only these tasks. */
+  readonly taskFilter?: readonly number[] | undefined;
+}
+
+/** In place of an id: every start of this instance has been dealt out. */
+export const exhausted = -1;
+
+export class ResetIds {
+  readonly #options: ResetIdOptions;
+  readonly #allowed: readonly number[];
+  readonly #random: Pcg64;
+  /** Seeded alike in all instances, so that they cut the same list. */
+  readonly #order = new Pcg64(0);
+  #queue: readonly number[];
+  #next = 0;
+  #current: readonly number[];
+
+  constructor(options: ResetIdOptions) {
+    check(options);
+    this.#options = options;
+    this.#allowed = allowedIds(options);
+    this.#random = new Pcg64(options.seed + options.instance);
+    this.#queue = this.#makeQueue();
+    this.#current = this.#draw();
+  }
+
+  /** The starts of the scheduled reset, one per slot, groups together. */
+  get current(): readonly number[] {
+    return this.#current;
+  }
+
+  /** Draws the starts of the next scheduled reset. */
+  advance(): void {
+    this.#current = this.#draw();
+  }
+
+  /** Evaluation from the beginning. */
+  restart(): void {
+    this.#next = 0;
+    this.#current = this.#draw();
+  }
+
+  /** A random start of its own for each of `count` slots. */
+  drawSingle(count: number): number[] {
+    const { specificId } = this.#options;
+    return Array.from(
+      { length: count },
+      () => specificId ?? this.#allowed[this.#random.integer(this.#allowed.length)]!,
+    );
+  }
+
+  /** The next starts in order; for evaluation, `exhausted` when there are no more. */
+  take(count: number): number[] {
+    const { specificId, evaluation } = this.#options;
+    if (specificId !== undefined) return Array<number>(count).fill(specificId);
+    if (!evaluation && this.#next + count > this.#queue.length) {
+      this.#queue = this.#makeQueue();
+      this.#next = 0;
+    }
+    const taken = Array.from({ length: count }, (_, i) => this.#queue[this.#next + i] ?? exhausted);
+    this.#next = Math.min(this.#next + count, this.#queue.length);
+    return taken;
+  }
+
+  save(): string {
+    const streams = [this.#random.save(), this.#order.save()];
+    return JSON.stringify({ streams, queue: this.#queue, next: this.#next, current: this.#current });
+  }
+
+  restore(saved: string): void {
+    const { streams, queue, next, current } = JSON.parse(saved);
+    this.#random.restore(streams[0]);
+    this.#order.restore(streams[1]);
+    [this.#queue, this.#next, this.#current] = [queue, next, current];
+  }
+
+  #draw(): number[] {
+    const { ordered, evaluation, groups, groupSize } = this.#options;
+    const ids = ordered || evaluation ? this.take(groups) : this.drawSingle(groups);
+    return ids.flatMap((id) => Array<number>(groupSize).fill(id));
+  }
+
+  /** This instance's share of all starts, in the order in which it takes them. */
+  #makeQueue(): number[] {
+    const { evaluation, instances, instance } = this.#options;
+    if (evaluation) return interleave(this.#options).filter((_, i) => i % instances === instance);
+    let ids = [...this.#allowed];
+    this.#order.shuffle(ids);
+    if (ids.length < instances) ids = Array.from({ length: instances }, (_, i) => ids[i % ids.length]!);
+    const share = Math.floor(ids.length / instances);
+    return ids.slice(instance * share, (instance + 1) * share);
+  }
+}
+
+/** Which task and which of its starts an id means. */
+export function locateStart(id: number, trials: readonly number[]): { task: number; trial: number } {
+  let first = 0;
+  for (const [task, count] of trials.entries()) {
+    if (id >= first && id < first + count) return { task, trial: id - first };
+    first += count;
+  }
+  throw new UserError(`reset id ${id}: this suite has ids 0 to ${first - 1}`);
+}
+
+const total = (trials: readonly number[]): number => trials.reduce((sum, count) => sum + count, 0);
+
+const isAllowed = ({ taskFilter }: ResetIdOptions, task: number): boolean =>
+  taskFilter === undefined || taskFilter.includes(task);
+
+function allowedIds(options: ResetIdOptions): number[] {
+  const ids = Array.from({ length: total(options.trials) }, (_, id) => id);
+  return ids.filter((id) => isAllowed(options, locateStart(id, options.trials).task));
+}
+
+function interleave(options: ResetIdOptions): number[] {
+  const firsts = options.trials.map((_, task) => total(options.trials.slice(0, task)));
+  const ids: number[] = [];
+  for (let trial = 0; trial < Math.max(...options.trials); trial++)
+    for (const [task, count] of options.trials.entries())
+      if (trial < count && isAllowed(options, task)) ids.push(firsts[task]! + trial);
+  return ids;
+}
+
+function check({
+  trials,
+  taskFilter,
+  specificId,
+  groups,
+  ordered,
+  evaluation,
+  instances,
+}: ResetIdOptions): void {
+  if (specificId !== undefined) locateStart(specificId, trials);
+  for (const task of taskFilter ?? [])
+    if (!Number.isInteger(task) || task < 0 || task >= trials.length)
+      throw new UserError(
+        `task_id_filter names task ${task}; this suite has tasks 0 to ${trials.length - 1}`,
+      );
+  if (taskFilter?.length === 0) throw new UserError("task_id_filter is empty: name tasks, or leave it out");
+  const starts = total((taskFilter ?? [...trials.keys()]).map((task) => trials[task]!));
+  const share = Math.max(1, Math.floor(starts / instances));
+  if (ordered && !evaluation && specificId === undefined && groups > share)
+    throw new UserError(
+      `${groups} groups of envs per instance cannot begin from different starts: an instance has ${share} of ${starts}; ` +
+        "lower total_num_envs, raise group_size, or set use_ordered_reset_state_ids: false",
+    );
+}
