@@ -38,6 +38,8 @@ async function setUp({ quiet, native }) {
     const again = native && (step === torchAddon || step === mujocoAddon);
     if (!again && step.isDone()) continue; // another set-up may have done it while we waited for the lock
     await progress.step(step.name, (detail) => step.run({ detail, progress, verbose: native === true }));
+    if (!step.isDone() && !step.optional)
+      throw new SetupFailure(`${step.name} is still not in place; try: ${step.mend}`);
   }
   progress.note(`✓ set-up is complete (${((Date.now() - start) / 1000).toFixed(1)} s)`);
 }

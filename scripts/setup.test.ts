@@ -62,6 +62,8 @@ test("packages count as installed only when npm finished and the versions are th
     JSON.stringify({ packages: { "node_modules/a": { version: "2.0.0" } } }),
   );
   assert.equal(npmPackages.isDone(), true, "an optional package for another platform may be absent");
+  rmSync(join(bare, "node_modules/a"), { recursive: true });
+  assert.equal(npmPackages.isDone(), false, "a package's folder is gone");
 });
 
 test("a wheel whose installation was cut off counts as not installed", async () => {

@@ -150,16 +150,16 @@ async function compileOne(compiler, { path, object }, { flags, verbose }) {
 
 const jobsAtOnce = () => Math.max(1, Math.min(availableParallelism(), Math.floor(freemem() / memoryPerJob)));
 
-/** Keeps the newest 200 objects, so that switching between two torches does not compile anew. */
+/** Keeps the newest 200 objects, so that switching between two torches does not compile anew, and no leavings. */
 function removeOld(name, current) {
   const folder = join(objects, name);
   const others = readdirSync(folder)
     .map((file) => join(folder, file))
     .filter((path) => !current.includes(path));
-  const byAge = others
-    .map((path) => ({ path, time: statSync(path).mtimeMs }))
-    .sort((a, b) => b.time - a.time);
-  for (const { path } of byAge.slice(200)) rmSync(path, { force: true });
+  const whole = others.filter((path) => path.endsWith(".o")); // else left by a set-up that was killed
+  const byAge = whole.map((path) => ({ path, time: statSync(path).mtimeMs })).sort((a, b) => b.time - a.time);
+  const kept = new Set(byAge.slice(0, 200).map(({ path }) => path));
+  for (const path of others) if (!kept.has(path)) rmSync(path, { force: true });
 }
 
 function readText(path) {

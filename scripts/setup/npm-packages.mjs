@@ -4,7 +4,7 @@
  * npm writes node_modules/.package-lock.json as its last act, so comparing it with our lockfile tells a
  * finished, current installation from a missing, outdated or interrupted one without starting npm (0.5 s).
  */
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { nodeModules, root } from "./folders.mjs";
 import { runProgram } from "./progress.mjs";
@@ -20,8 +20,8 @@ export const npmPackages = {
     return Object.entries(wanted).every(
       ([path, entry]) =>
         path === "" ||
-        installed[path]?.version === entry.version ||
-        (installed[path] === undefined && entry.optional === true), // built for another platform
+        (installed[path] === undefined && entry.optional === true) || // built for another platform
+        (installed[path]?.version === entry.version && existsSync(join(root, path, "package.json"))),
     );
   },
 

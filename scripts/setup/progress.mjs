@@ -4,6 +4,7 @@
  * On a terminal the running line is redrawn; in a log a step that takes long says every 15 s that it lives.
  */
 import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
 import { SetupFailure } from "./failure.mjs";
 
 const linesOfOutput = 40;
@@ -75,8 +76,9 @@ export function stopChildren() {
 /** Runs a program without a shell and returns its output; throws with the output's end when it fails. */
 export function runProgram(program, args, options = {}) {
   const { cwd, env, onLine, timeout } = options;
+  const [command, commandArgs] = boundToUs(program, args);
   return new Promise((resolve, reject) => {
-    const child = spawn(program, args, { cwd, env, timeout, stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(command, commandArgs, { cwd, env, timeout, stdio: ["ignore", "pipe", "pipe"] });
     children.add(child);
     let output = "";
     const take = (chunk) => {
@@ -95,6 +97,16 @@ export function runProgram(program, args, options = {}) {
       else reject(failed(program, args, { code, signal, output }));
     });
   });
+}
+
+const setpriv = "/usr/bin/setpriv"; // part of util-linux, which Debian and Ubuntu always have
+
+/**
+ * Lets the kernel end the program when we are killed outright: an npm that lives on would fight the npm of the next
+ * set-up over the same folder.
+ */
+function boundToUs(program, args) {
+  return existsSync(setpriv) ? [setpriv, ["--pdeathsig", "KILL", program, ...args]] : [program, args];
 }
 
 function failed(program, args, { code, signal, output }) {
