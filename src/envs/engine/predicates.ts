@@ -64,7 +64,7 @@ export class Predicates {
       case "false":
         return () => false;
       case "up":
-        return this.#up(this.#object(first) ?? fail(`"${first}" is not an object`));
+        return this.#up(first, fail);
       case "on":
       case "in":
         return this.#placed(name, first, second, fail);
@@ -147,24 +147,28 @@ export class Predicates {
     };
   }
 
-  #up(thing: SceneObject): Question {
-    const positions = this.#simulation.array("xpos");
-    const height = 3 * this.#body(thing) + 2;
-    return () => positions[height]! >= liftedHeight;
+  #up(target: string, fail: (what: string) => never): Question {
+    const region = this.#scene.regions.get(target);
+    const positions = this.#simulation.array(region ? "site_xpos" : "xpos");
+    const object = () => this.#object(target) ?? fail(`"${target}" is neither an object nor a region`);
+    const id = region ? this.#simulation.model.id("site", region.name) : this.#body(object());
+    return () => positions[3 * id + 2]! >= liftedHeight;
   }
 
-  /** Open and turned on: any joint; closed and turned off: every joint. */
+  /** Open and turned on: any joint; closed and turned off: every joint, so a thing without joints is closed and off. */
   #articulated(name: ArticulatedName, target: string, fail: (what: string) => never): Question {
     const region = this.#scene.regions.get(target);
-    const object = this.#object(region?.parent ?? target) ?? fail(`"${target}" has no joints`);
+    const object =
+      this.#object(region?.parent ?? target) ?? fail(`"${target}" is not an object or part of one`);
+    const joints = region?.joints ?? object.joints;
+    const any = name === "open" || name === "turnon";
+    if (joints.length === 0) return () => !any;
     const condition = object.definition.articulation?.[articulationKeys[name]];
     if (!condition) return fail(`a ${object.category} cannot be asked that`);
     const { qpos, model } = this.#simulation;
-    const addresses = (region?.joints ?? object.joints).map(
-      (joint) => model.array("jnt_qposadr")[model.id("joint", joint)]!,
-    );
+    const addresses = joints.map((joint) => model.array("jnt_qposadr")[model.id("joint", joint)]!);
     const test = jointTest(condition);
-    if (name === "open" || name === "turnon") return () => addresses.some((address) => test(qpos[address]!));
+    if (any) return () => addresses.some((address) => test(qpos[address]!));
     return () => addresses.every((address) => test(qpos[address]!));
   }
 

@@ -1,0 +1,67 @@
+/**
+ * `parity libero DIR`: our simulator against episodes recorded from Python LIBERO.
+ *
+ * DIR is one recorded episode (a folder with meta.json, trace.npz and model.xml), a folder of them, or a folder of
+ * such folders. Each scene is built from its BDDL; the recorded XML only serves as the reference for the compiled
+ * model.
+ */
+import { existsSync, readdirSync } from "node:fs";
+import { basename, join } from "node:path";
+import { liberoPack } from "#envs";
+import { UserError } from "#registry";
+import { compareFrames } from "./libero/frames.ts";
+import { compareModels } from "./libero/models.ts";
+import { preparedAssets } from "./libero/prepared-assets.ts";
+import { type Recording, readRecording } from "./libero/recording.ts";
+import { replayEpisode } from "./libero/replay.ts";
+import type { ParityCase, ParityOptions } from "./main.ts";
+
+export async function run(dir: string, options: ParityOptions = {}): Promise<ParityCase[]> {
+  const folders = episodesIn(dir);
+  if (folders.length === 0) throw new UserError(`${dir} has no recorded episode: no folder with a meta.json`);
+  const pack = liberoPack(await preparedAssets(options.assets));
+  const cases: ParityCase[] = [];
+  for (const folder of folders) {
+    for (const found of runEpisode(folder, pack)) {
+      cases.push(found);
+      options.say?.(found);
+    }
+  }
+  return cases;
+}
+
+/** Failing to build or run an episode fails that episode, not the others. */
+function* runEpisode(folder: string, pack: ReturnType<typeof liberoPack>): Generator<ParityCase> {
+  const name = basename(folder);
+  try {
+    const recording = readRecording(folder);
+    yield* prefixed(name, episodeCases(recording, pack));
+  } catch (error) {
+    const reason = (error as Error).message.split("\n")[0];
+    yield { name: `${name}: ${reason}`, ok: false, worst: 1, tolerance: 0 };
+  }
+}
+
+function* episodeCases(recording: Recording, pack: ReturnType<typeof liberoPack>): Generator<ParityCase> {
+  using built = recording.build(pack);
+  yield* compareModels(recording, built, pack);
+  yield* replayEpisode(recording, built);
+  yield* compareFrames(recording, built);
+}
+
+function* prefixed(name: string, cases: Iterable<ParityCase>): Generator<ParityCase> {
+  for (const found of cases) yield { ...found, name: `${name} ${found.name}` };
+}
+
+function episodesIn(dir: string): string[] {
+  if (!existsSync(dir)) throw new UserError(`there is no folder ${dir}`);
+  const isEpisode = (folder: string) => existsSync(join(folder, "meta.json"));
+  if (isEpisode(dir)) return [dir];
+  const below = (folder: string) =>
+    readdirSync(folder, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map((entry) => join(folder, entry.name))
+      .sort();
+  const direct = below(dir).filter(isEpisode);
+  return direct.length > 0 ? direct : below(dir).flatMap(below).filter(isEpisode);
+}
