@@ -35,4 +35,6 @@ export interface Handling {
   /** Distances that count as there, in metres: on the way, and where fingers must fit. */
   readonly near: number;
   readonly exact: number;
+  /** Fingers that stood still for so many steps have closed on something, or are wide open. */
+  readonly stillSteps: number;
 }

@@ -82,18 +82,21 @@ export class MoveObject implements Skill {
   }
 
   #countStillSteps(opening: number): void {
-    this.#stillSteps = Math.abs(opening - this.#opening) < stillOpening ? this.#stillSteps + 1 : 0;
+    this.#stillSteps =
+      Math.abs(opening - this.#opening) < stillOpening
+        ? this.#stillSteps + 1
+        : Math.min(this.#stillSteps + 1, 0);
     this.#opening = opening;
   }
 
   #next({ grip, object, hold, goal }: Sight): Phase {
-    const { near, exact } = this.#move.handling;
-    const still = this.#stillSteps >= 2;
+    const { near, exact, stillSteps } = this.#move.handling;
+    const still = this.#stillSteps >= stillSteps;
     switch (this.#phase) {
       case "reach":
         if (flatDistance(object, goal) < slipped && object[2] < goal[2]) return "leave"; // it is there already
         if (distance(grip, hold) > exact) return "reach";
-        this.#stillSteps = 0;
+        this.#stillSteps = -1; // the fingers have yet to start
         this.#floor = object[2];
         return "close";
       case "close":
@@ -105,7 +108,7 @@ export class MoveObject implements Skill {
           return "reach";
         }
         if (flatDistance(object, goal) > near || object[2] > goal[2] + near) return "carry";
-        this.#stillSteps = 0;
+        this.#stillSteps = -1;
         return "release";
       case "release":
         return still ? "leave" : "release";

@@ -26,7 +26,7 @@ const manners: Readonly<Record<string, Omit<PushManner, "start"> & { readonly fr
 };
 
 export const tabletopKit: ExpertKit = {
-  handling: { gain: 20, near: 0.014, exact: 0.01 },
+  handling: { gain: 20, near: 0.014, exact: 0.01, stillSteps: 1 },
   grasps: {
     red_cube: at(0.008),
     green_cube: at(0.008),

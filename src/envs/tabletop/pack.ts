@@ -2,8 +2,8 @@
  * Our own tabletop as an asset pack: an arm, a dozen things made of primitive shapes, 26 tasks in four suites.
  *
  * It is what a fresh clone trains on, on two CPU cores, so it departs from LIBERO where that buys speed or clarity and
- * nowhere else: physics steps of 5 ms instead of 2, a stiffer controller that covers 2.5 cm per control step instead of
- * 1.3 (a task takes 3 to 5 chunks of 8 actions), a close camera that shows each object with at least 9 pixels at 64 px,
+ * nowhere else: physics steps of 5 ms instead of 2, a stiffer controller that covers 3.5 cm per control step instead of
+ * 1.3 (a pick-and-place takes 3 chunks of 8 actions), a close camera that shows each object with at least 9 pixels at 64 px,
  * and stored starts that are at rest. Actions, observations, predicates and files mean the same as in LIBERO.
  */
 import { existsSync } from "node:fs";
@@ -50,7 +50,7 @@ export function tabletopPack(): AssetPack {
     problems: { tabletop_manipulation: stage },
     robots: { arm: tabletopArm },
     suites: tabletopSuites,
-    control: { substeps: 10, stiffness: 1000, staleFirstStep: false, settleSteps: 2 },
+    control: { substeps: 10, stiffness: 2000, staleFirstStep: false, settleSteps: 2 },
     placementQuaternion: "wxyz",
     resolve,
     readInitStates(task: TaskEntry) {
