@@ -4,6 +4,7 @@ The first line says how to start; every other is {"step": n, "metrics": {...}}; 
 Answers: {"ready": {...}} once, or {"missing": "package"} or {"failed": "reason"} and exit code 1.
 """
 import json
+import os
 import signal
 import sys
 
@@ -27,7 +28,7 @@ def serve(package, start):
     except Exception as error:  # whatever the SDK raises is for the reader to see
         answer(failed=f"{type(error).__name__}: {error}")
         sys.exit(1)
-    answer(ready=facts)
+    answer(ready={**facts, "pid": os.getpid()})
     for line in sys.stdin:
         message = json.loads(line)
         log({name: float(value) for name, value in message["metrics"].items()}, message["step"])

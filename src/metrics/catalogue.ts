@@ -194,7 +194,7 @@ export function withAliases(metrics: Readonly<Record<string, number>>): Record<s
   const all: Record<string, number> = { ...metrics };
   for (const [name, value] of Object.entries(metrics)) {
     for (const alias of aliasesOf.get(name) ?? []) {
-      if (!Object.hasOwn(metrics, alias)) all[alias] = value;
+      if (!Object.hasOwn(all, alias)) all[alias] = value;
     }
   }
   return all;

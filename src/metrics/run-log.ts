@@ -92,14 +92,15 @@ async function openService(
   settings: LoggerSettings,
   options: RunLogOptions,
 ): Promise<MetricsWriter> {
-  const folder = join(settings.log_path, service);
+  // W&B makes a folder "wandb" of its own inside the one it is given.
+  const folder = service === "wandb" ? settings.log_path : join(settings.log_path, service);
   const { step = 0, config, warn } = options;
   if (service === "tensorboard") return new TensorboardWriter(folder, { step });
   const proxy = settings.wandb_proxy ?? undefined;
   const own =
     service === "wandb"
       ? { mode: process.env.WANDB_MODE, entity: settings.wandb_entity ?? undefined, proxy }
-      : { mode: settings.swanlab_mode ?? process.env.SWANLAB_MODE };
+      : { mode: process.env.SWANLAB_MODE ?? settings.swanlab_mode ?? undefined };
   const { project_name: project = "reverie", experiment_name: experiment = "run" } = settings;
   return openSideLogger({ service, project, experiment, folder, config, warn, ...own });
 }

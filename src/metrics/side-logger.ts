@@ -33,8 +33,8 @@ export interface SideLoggerOptions {
 }
 
 export interface SideLogger extends MetricsWriter {
-  /** What the SDK says of the run: its id, address and folder, where it has them. */
-  readonly facts: Readonly<Record<string, string | null>>;
+  /** What the SDK says of the run: its id, address and folder, where it has them; and the process's id. */
+  readonly facts: Readonly<Record<string, string | number | null>>;
 }
 
 const root = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url));
@@ -49,7 +49,7 @@ export function loggerPython(): string {
 export async function openSideLogger(options: SideLoggerOptions): Promise<SideLogger> {
   const { warn: _warn, timeoutSeconds: _timeout, ...start } = options;
   mkdirSync(options.folder, { recursive: true });
-  const child = spawn(loggerPython(), ["-u", root(`bridges/loggers/${options.service}_logger.py`)], {
+  const child = spawn(loggerPython(), ["-uB", root(`bridges/loggers/${options.service}_logger.py`)], {
     stdio: ["pipe", "pipe", "pipe"],
   });
   const ended = new Promise<number>((resolve) => {
