@@ -34,8 +34,8 @@ export interface Footprints {
   readonly env?: Footprint | undefined;
 }
 
-export function bytesPerWeight(precision: string | null | undefined): number {
-  return precision === "fp32" || precision === "32" || precision === null || precision === undefined ? 4 : 2;
+export function bytesPerWeight(precision: string | number | null | undefined): number {
+  return precision === null || precision === undefined || /32/.test(String(precision)) ? 4 : 2;
 }
 
 /** Bytes that one process of each component holds while it works. */

@@ -2,8 +2,8 @@
 import { type ConfigNode, commandLine, type MapNode, map, nodeAt, withValue } from "./tree.ts";
 
 /**
- * `actor,env,rollout: all` becomes three keys. A component that the command line names again leaves its old place; named twice
- * in files it stays twice, as a key with a trailing comma, and is refused later.
+ * `actor,env,rollout: all` becomes three keys. A component that a later file or the command line names again leaves its old
+ * place; named twice in one file it stays twice, and is refused later.
  */
 export function joinPlacementKeys(root: MapNode): MapNode {
   const path = ["cluster", "component_placement"];
@@ -12,7 +12,8 @@ export function joinPlacementKeys(root: MapNode): MapNode {
   const placed = new Map<string, ConfigNode>();
   for (const [names, spec] of node.entries) {
     for (const name of names.split(",").map((each) => each.trim())) {
-      const twice = placed.has(name) && spec.origin.file !== commandLine.file;
+      const twice =
+        placed.get(name)?.origin.file === spec.origin.file && spec.origin.file !== commandLine.file;
       placed.set(twice ? `${name}, ${name}` : name, spec);
     }
   }

@@ -19,6 +19,7 @@ import {
 import { ineffectiveKeys } from "./ineffective.ts";
 import { type Environment, resolveInterpolations } from "./interpolation.ts";
 import { groupAliases, migrateLegacyKeys } from "./legacy.ts";
+import { missingFiles } from "./missing-files.ts";
 import { type ClusterShape, clusterShape, type Placement, placeComponents } from "./placement.ts";
 import { joinPlacementKeys } from "./placement-keys.ts";
 import { type Problem, problem, refuseErrors, schemaProblems } from "./problem.ts";
@@ -41,6 +42,8 @@ export interface ReadOptions {
   readonly families: Families;
   readonly devices?: number; // accelerators of this cluster; default 0
   readonly environment?: Environment;
+  /** Refuse a configuration whose checkpoints or datasets are not on this machine; otherwise that is a warning. */
+  readonly requireFiles?: boolean;
 }
 
 /** What the chosen families said about themselves, for the plan. */
@@ -79,6 +82,7 @@ export async function readConfig(given: string, options: ReadOptions): Promise<C
     ),
     ...familyFindings(aligned.root, config, families),
     ...ineffectiveKeys(aligned.root, config),
+    ...missingFiles(aligned.root, config, options.requireFiles ? "error" : "warning"),
   );
   refuseErrors(problems, given);
   return {
@@ -148,10 +152,10 @@ async function checkSchemas(
       algorithm: { ...config.algorithm, ...algorithm.values },
       env: {
         ...config.env,
-        train: { ...config.env.train, ...train.values },
-        ...(config.env.eval && { eval: { ...config.env.eval, ...evaluation.values } }),
+        train: joined(config.env.train, train, environmentFrame),
+        ...(config.env.eval && { eval: joined(config.env.eval, evaluation, environmentFrame) }),
       },
-      actor: { ...config.actor, model: { ...config.actor.model, ...policy.values } },
+      actor: { ...config.actor, model: joined(config.actor.model, policy, modelFrame) },
     },
     families: {
       ...(train.family && { train: train.family }),
@@ -160,6 +164,13 @@ async function checkSchemas(
       ...(algorithm.family && { algorithm: algorithm.family }),
     },
   };
+}
+
+/** The family's parsed keys, and the frame's own over them. */
+function joined<T extends object>(section: T, { values }: SectionResult, frame: unknown): T {
+  const own = Object.keys(shapeOf(frame) ?? {});
+  const kept = Object.entries(section).filter(([key]) => own.includes(key));
+  return { ...section, ...values, ...Object.fromEntries(kept) };
 }
 
 function place(root: MapNode, config: RunConfig, devices: number) {

@@ -2,6 +2,7 @@
 import { Registry, UserError } from "#registry";
 import type { LoadOptions, Policy, PolicyFamily } from "./policy.ts";
 
+export { policyFootprint } from "./footprint.ts";
 export type {
   ActionSpec,
   ActOptions,

@@ -1,7 +1,8 @@
 /** `actor`: the policy's model, its optimiser, and how training is spread over accelerators. */
 import { z } from "zod";
 
-export const precision = z.enum(["fp32", "bf16", "fp16", "32", "16", "bf16-mixed"]).nullable();
+/** fp32, bf16, fp16 and their spellings; null leaves it to the family. */
+export const precision = z.union([z.string(), z.literal(16), z.literal(32)]).nullable();
 
 /** The keys of `actor.model` that every policy shares. Loose: the family checks the others. */
 export const modelFrame = z.looseObject({

@@ -1,0 +1,35 @@
+/** Checkpoints and datasets that a configuration names and this machine does not have. */
+import { existsSync } from "node:fs";
+import type { RunConfig } from "./frame/index.ts";
+import { type Problem, problem } from "./problem.ts";
+import { type ConfigNode, type MapNode, nodeAt, type Path } from "./tree.ts";
+
+/** Keys whose values are files or folders that must be there before a run. */
+const fileKey =
+  /(?:_path|^VAE_path|^from_pretrained|^pretrained_checkpoint|^abspath|^resume_dir|^activity_instance_dir)$/;
+
+/** `severity`: an error when the run is about to start, a warning when it is only planned. */
+export function missingFiles(root: MapNode, config: RunConfig, severity: "error" | "warning"): Problem[] {
+  const evaluates = config.runner.only_eval || config.runner.val_check_interval > 0;
+  const sections: Path[] = [
+    ["actor", "model"],
+    ["rollout", "model"],
+    ["env", "train"],
+    ...(evaluates ? [["env", "eval"]] : []),
+  ];
+  const paths = sections.flatMap((section) => fileSettings(nodeAt(root, section), section));
+  const runner = ["resume_dir", "ckpt_path"].map((key) => ["runner", key]);
+  return [...paths, ...runner].flatMap((path) => {
+    const node = nodeAt(root, path);
+    const file = node?.kind === "scalar" && typeof node.value === "string" ? node.value : undefined;
+    if (file === undefined || file === "auto" || existsSync(file)) return [];
+    return [problem(root, severity, path, `there is no ${file} on this machine`)];
+  });
+}
+
+function fileSettings(node: ConfigNode | undefined, path: Path): Path[] {
+  if (node?.kind !== "map") return [];
+  return [...node.entries].flatMap(([key, value]) =>
+    value.kind === "map" ? fileSettings(value, [...path, key]) : fileKey.test(key) ? [[...path, key]] : [],
+  );
+}

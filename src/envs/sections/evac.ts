@@ -1,0 +1,32 @@
+/** `env_type: evac_wm`: LIBERO imagined by EnerVerse-AC. */
+import { z } from "zod";
+import type { FamilySettings } from "#registry";
+import { chunkFindings, learnedKeys, picture } from "./learned.ts";
+
+const checkpoint = z.looseObject({ pretrained_checkpoint: z.string() });
+
+export const evacSection: FamilySettings = {
+  offload: true,
+  settings: z.strictObject({
+    ...learnedKeys,
+    model_type: z.enum(["evac"]).default("evac"),
+    gen_num_image_each_step: z.int().positive().default(8),
+    chunk: z.int().positive().default(8),
+    n_previous: z.int().positive().default(4),
+    n_view: z.int().positive().default(1),
+    sample_size: picture.default([256, 256]),
+    fps: z.number().positive().default(10),
+    initial_image_path: z.string(),
+    use_wrist_image: z.boolean().optional(),
+    world_model_cfg: checkpoint, // the rest describes the network, as the checkpoint's own file does
+    reward_model_cfg: checkpoint,
+    action_predictor_cfg: checkpoint,
+  }),
+  // 2.33 B parameters that run in 32 bits.
+  footprint: () => ({
+    parameters: 4.66e9,
+    deviceBytesPerSlot: 1.5e9,
+    note: "env: published EVAC sizes, in fp32",
+  }),
+  check: (settings, run) => chunkFindings("chunk", settings.chunk, run),
+};

@@ -1,0 +1,42 @@
+/** `env_type: libero`: LIBERO's suites, and our own tabletop suites behind the same environment. */
+import { z } from "zod";
+import type { FamilySettings } from "#registry";
+
+const liberoSuites = [
+  "libero_spatial",
+  "libero_object",
+  "libero_goal",
+  "libero_10",
+  "libero_90",
+  "libero_130",
+] as const;
+const tabletopSuites = ["tabletop_spatial", "tabletop_object", "tabletop_goal", "tabletop_long"] as const;
+
+export const liberoSection: FamilySettings = {
+  settings: z.strictObject({
+    task_suite_name: z.enum([...liberoSuites, ...tabletopSuites]),
+    reset_gripper_open: z.boolean().default(true).describe("hold the gripper open while a reset settles"),
+    use_step_penalty: z.boolean().default(false).describe("every action costs 1"),
+    specific_reset_id: z.int().min(0).nullish().describe("always start from this state"),
+    task_id_filter: z.array(z.int().min(0)).nullish().describe("only these tasks of the suite"),
+    libero_variant: z.enum(["standard", "pro", "plus"]).nullish(),
+    perturbation_suffix: z.string().nullish(),
+    settle_steps: z
+      .int()
+      .min(0)
+      .nullish()
+      .describe("actions of rest after a reset; the reference's 15 if unset"),
+    init_params: z
+      .strictObject({
+        camera_heights: z.int().positive().default(256),
+        camera_widths: z.int().positive().default(256),
+      })
+      .prefault({}),
+  }),
+  footprint: () => ({
+    parameters: 0,
+    deviceBytes: 0.5e9,
+    deviceBytesPerSlot: 50e6,
+    note: "env: off-screen rendering only",
+  }),
+};

@@ -1,0 +1,43 @@
+/** `env_type: wan_wm`: LIBERO imagined by Wan 2.2. */
+import { z } from "zod";
+import type { FamilySettings } from "#registry";
+import { chunkFindings, learnedKeys, picture } from "./learned.ts";
+
+export const wanSection: FamilySettings = {
+  offload: true,
+  settings: z.strictObject({
+    ...learnedKeys,
+    wan_wm_hf_ckpt_path: z.string().nullish().describe("folder of a published Wan world"),
+    VAE_path: z.string(),
+    model_path: z.string(),
+    initial_image_path: z.string(),
+    enable_kir: z.boolean().default(true).describe("also start just before the decisive moment"),
+    num_inference_steps: z.int().positive().default(5),
+    chunk: z.int().positive().default(8),
+    condition_frame_length: z.int().positive().default(5),
+    num_frames: z.int().positive().default(13),
+    image_size: picture.default([256, 256]),
+    retain_action: z.boolean().default(true),
+    vae_micro_batch_size: z.int().positive().optional(),
+    reward_model: z.strictObject({
+      type: z.enum(["ResnetRewModel", "TaskEmbedResnetRewModel"]),
+      from_pretrained: z.string(),
+    }),
+  }),
+  // The DiT has 5.03 B parameters, the autoencoder 0.70 B.
+  footprint: () => ({ parameters: 5.74e9, deviceBytesPerSlot: 0.8e9, note: "env: published Wan 2.2 sizes" }),
+  check: (settings, run) => {
+    const {
+      chunk,
+      condition_frame_length: memory,
+      num_frames: frames,
+    } = settings as Record<string, number | undefined>;
+    const sum = (chunk ?? 8) + (memory ?? 5);
+    return [
+      ...chunkFindings("chunk", chunk, run),
+      ...(frames === sum
+        ? []
+        : [{ path: "num_frames", message: `is ${frames}, but condition_frame_length + chunk is ${sum}` }]),
+    ];
+  },
+};
