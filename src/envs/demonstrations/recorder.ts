@@ -1,0 +1,111 @@
+/** Keeps the frames of episodes while they run, and writes them as one shard. */
+import { writeSafetensors } from "#formats";
+import { scope, type Tensor, tensor } from "#tensor";
+import { GrowingRows } from "./growing-rows.ts";
+
+export interface FrameRow {
+  readonly main: Uint8Array;
+  readonly wrist?: Uint8Array | undefined;
+  readonly state: Float32Array;
+  readonly success: boolean;
+}
+
+export interface EpisodeRow {
+  readonly task: number;
+  readonly start: number;
+  readonly seed: number;
+  readonly succeeded: boolean;
+}
+
+export interface ShardShape {
+  readonly width: number;
+  readonly height: number;
+  readonly wrist: boolean;
+}
+
+const actionSize = 7;
+const stateSize = 8;
+
+export class ShardRecorder {
+  readonly #shape: ShardShape;
+  readonly #main: GrowingRows<Uint8Array<ArrayBuffer>>;
+  readonly #wrist: GrowingRows<Uint8Array<ArrayBuffer>>;
+  readonly #states = new GrowingRows((size) => new Float32Array(size), stateSize);
+  readonly #actions = new GrowingRows((size) => new Float32Array(size), actionSize);
+  readonly #expertActions = new GrowingRows((size) => new Float32Array(size), actionSize);
+  readonly #success = new GrowingRows((size) => new Uint8Array(size), 1);
+  readonly #episodes: (EpisodeRow & { readonly firstFrame: number; readonly length: number })[] = [];
+  #firstFrame = 0;
+
+  constructor(shape: ShardShape) {
+    this.#shape = shape;
+    const pixels = shape.width * shape.height * 3;
+    this.#main = new GrowingRows((size) => new Uint8Array(size), pixels);
+    this.#wrist = new GrowingRows((size) => new Uint8Array(size), pixels);
+  }
+
+  get episodes(): number {
+    return this.#episodes.length;
+  }
+
+  get frames(): number {
+    return this.#firstFrame;
+  }
+
+  addFrame({ main, wrist, state, success }: FrameRow): void {
+    this.#main.push(main);
+    if (wrist) this.#wrist.push(wrist);
+    this.#states.push(state);
+    this.#success.push([success ? 1 : 0]);
+  }
+
+  /** The action taken at the last frame added. */
+  addAction(executed: ArrayLike<number>, expert: ArrayLike<number>): void {
+    this.#actions.push(executed);
+    this.#expertActions.push(expert);
+  }
+
+  /** Call after the episode's last frame. */
+  endEpisode(episode: EpisodeRow): void {
+    const length = this.#actions.length - this.#firstFrame;
+    this.addAction(new Float32Array(actionSize), new Float32Array(actionSize));
+    this.#episodes.push({ ...episode, firstFrame: this.#firstFrame, length });
+    this.#firstFrame = this.#main.length;
+  }
+
+  /** Forgets the frames since the last finished episode. */
+  dropEpisode(): void {
+    for (const rows of this.#rows()) rows.truncate(this.#firstFrame);
+  }
+
+  write(path: string): void {
+    scope(() => writeSafetensors(path, this.#tensors()));
+  }
+
+  #rows(): readonly GrowingRows<Uint8Array<ArrayBuffer> | Float32Array<ArrayBuffer>>[] {
+    return [this.#main, this.#wrist, this.#states, this.#actions, this.#expertActions, this.#success];
+  }
+
+  #tensors(): Map<string, Tensor> {
+    const { width, height, wrist } = this.#shape;
+    const frames = this.frames;
+    const pictures = [frames, height, width, 3];
+    const column = (pick: (episode: (typeof this.#episodes)[number]) => number) =>
+      tensor(BigInt64Array.from(this.#episodes, (episode) => BigInt(pick(episode))));
+    const tensors: [string, Tensor][] = [
+      ["main_images", tensor(this.#main.rows(), { shape: pictures })],
+      ["states", tensor(this.#states.rows(), { shape: [frames, stateSize] })],
+      ["actions", tensor(this.#actions.rows(), { shape: [frames, actionSize] })],
+      ["expert_actions", tensor(this.#expertActions.rows(), { shape: [frames, actionSize] })],
+      ["success", tensor(this.#success.rows())],
+      ["first_frames", column(({ firstFrame }) => firstFrame)],
+      ["lengths", column(({ length }) => length)],
+      ["tasks", column(({ task }) => task)],
+      ["starts", column(({ start }) => start)],
+      ["seeds", column(({ seed }) => seed)],
+      ["succeeded", tensor(Uint8Array.from(this.#episodes, ({ succeeded }) => (succeeded ? 1 : 0)))],
+    ];
+    if (wrist) tensors.push(["wrist_images", tensor(this.#wrist.rows(), { shape: pictures })]);
+    return new Map(tensors);
+  }
+}
