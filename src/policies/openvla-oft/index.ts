@@ -38,11 +38,12 @@ export function loadOft(
   const dtype = options.dtype ?? settings.precision;
   const shape = shapeOf(settings, folder);
   const codec = codecFor(settings, folder, options);
+  const unnormKey = settings.unnorm_key ?? undefined;
+  const proprio = shape.proprio > 0 ? proprioBounds(folder.config, unnormKey, shape.proprio) : undefined;
   const module = new OpenVlaOftModel(folder.config, shape, { device, dtype });
   const state = shape.proprio > 0 ? readComponent(folder.path, "proprio_projector") : undefined;
   fillModule(module, folder, settings, new Generator(options.seed ?? 0, device), state);
   const { begin, resizer, trims } = habits[shape.variant];
-  const unnormKey = settings.unnorm_key ?? undefined;
   return new OpenVlaOftPolicy({
     module,
     codec,
@@ -55,7 +56,7 @@ export function loadOft(
       images: settings.num_images_in_input,
       promptLength: settings.max_prompt_length,
       padId: folder.config.padTokenId,
-      proprio: shape.proprio > 0 ? proprioBounds(folder.config, unnormKey, shape.proprio) : undefined,
+      proprio,
     },
     chunk: settings.num_action_chunks,
     actionSize: settings.action_dim,

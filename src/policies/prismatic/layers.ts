@@ -9,6 +9,7 @@ import { Module } from "#nn";
 import { type Layer, layerWise, Tensor } from "#tensor";
 import type { Context, Llama, Span } from "./llama.ts";
 import type { VisionBackbone } from "./vision-backbone.ts";
+import type { VisionTransformer } from "./vision-transformer.ts";
 
 export interface Chain<Answer> {
   readonly layers: readonly Layer[];
@@ -36,7 +37,8 @@ export function learnByLayers<Answer>(
   try {
     const hidden = run.outputs[0]!.detach().requiresGrad_();
     lossOf(chain.answer(hidden)).backward();
-    run.backward([hidden.grad], accumulateInto(module.namedParameters()));
+    const ofInputs = run.backward([hidden.grad], accumulateInto(module.namedParameters()));
+    for (const gradient of ofInputs) gradient?.dispose();
   } finally {
     run.dispose();
   }
@@ -84,7 +86,7 @@ export function visionLayers(module: Sighted, batch: number): Layer[] {
         module,
         paths.map((path) => `${path}.blocks.${i}`),
       ),
-      forward: ([x, y]) => [left.usedBlocks[i]?.forward(x!) ?? x!, right.usedBlocks[i]?.forward(y!) ?? y!],
+      forward: ([x, y]) => [block(left, i, x!), block(right, i, y!)],
     }),
   );
   const read: Layer = {
@@ -93,6 +95,10 @@ export function visionLayers(module: Sighted, batch: number): Layer[] {
   };
   return [embed, ...blocks, read];
 }
+
+/** Block number `i`; a tower with fewer passes its tokens on, as a tensor of its own. */
+const block = (tower: VisionTransformer, i: number, x: Tensor): Tensor =>
+  tower.usedBlocks[i]?.forward(x) ?? x.view(x.shape);
 
 const outsideBlocks = ["cls_token", "reg_token", "pos_embed", "patch_embed"];
 
