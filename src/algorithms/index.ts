@@ -14,7 +14,21 @@ export { alone, type Ranks } from "./ranks.ts";
 export { type AlgorithmSettings, algorithmSettings } from "./settings.ts";
 export { type Deal, dealMinibatches } from "./shuffle.ts";
 
+const section: FamilySettings = {
+  settings: algorithmSettings,
+  check: (settings) =>
+    settings.loss_agg_func === "token-mean"
+      ? [
+          {
+            path: "loss_agg_func",
+            severity: "warning",
+            message: "is obeyed here, but the reference ignores it: for its loss write seq-mean-token-mean",
+          },
+        ]
+      : [],
+};
+
 export const algorithms = new Registry<Algorithm & FamilySettings>("algorithm (adv_type)", {
-  grpo: async () => ({ ...(await import("./grpo.ts")).grpo, settings: algorithmSettings }),
-  gae: async () => ({ ...(await import("./ppo.ts")).ppo, settings: algorithmSettings }),
+  grpo: async () => ({ ...(await import("./grpo.ts")).grpo, ...section }),
+  gae: async () => ({ ...(await import("./ppo.ts")).ppo, ...section }),
 });

@@ -168,11 +168,10 @@ class Builder {
 
   #choiceFor(written: string, group: string, at: readonly string[]): Choice | undefined {
     const here = at.join(".");
-    const fits = (choice: Choice): boolean => {
-      if (choice.package !== undefined)
-        return choice.package === here && [written, group].includes(choice.group);
-      return choice.group === group || choice.group === written || choice.group.replaceAll("/", ".") === here;
-    };
+    const fits = (choice: Choice): boolean =>
+      choice.package === undefined
+        ? choice.group.replaceAll("/", ".") === here
+        : choice.package === here && [written, group].includes(choice.group);
     const matching = this.#choices.filter(fits);
     for (const choice of matching) this.#used.add(choice);
     // The command line comes first in the list and wins over `override` lines; its own last word wins.

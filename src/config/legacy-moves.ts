@@ -43,7 +43,9 @@ const environmentMoves = (section: "train" | "eval"): Move[] => [
   },
   rename(`env.${section}.only_eval`, `env.${section}.is_eval`),
   drop(`env.${section}.num_group`, "follows from total_num_envs and group_size"),
-  drop(`env.${section}.num_envs`, "follows from total_num_envs and the placement"),
+  rename(`env.${section}.num_envs`, `env.${section}.total_num_envs`),
+  drop(`env.${section}.num_images_in_input`, "the model's setting decides"),
+  drop(`env.${section}.use_wrist_image`, "the model's num_images_in_input decides"),
 ];
 
 /** Episode rules that once stood under `algorithm`. */
@@ -123,9 +125,13 @@ export const moves: readonly Move[] = [
     }),
   },
   rename("env.enable_offload", ...both("enable_offload")),
+  rename("actor.fsdp", "actor.fsdp_config"),
   drop("env.num_envs_per_gpu", "follows from total_num_envs and the placement"),
   ...["env", "rollout", "actor"].map((room) => drop(`${room}.channel`, "channels need no settings")),
   drop("rollout.mode", "follows from the placement"),
+  drop("rollout.gpu_memory_utilization", "a setting of vLLM, which is not used here"),
+  drop("rollout.enforce_eager", "a setting of vLLM, which is not used here"),
+  drop("algorithm.ratio_clip_eps", "clip_ratio_low and clip_ratio_high are the bounds"),
   {
     from: "trainer.logger.wandb",
     to: (_, look) => ({

@@ -33,8 +33,9 @@ export function migrateLegacyKeys(root: MapNode): Migration {
     const node = nodeAt(current, path);
     if (!node) continue;
     const settled = settle(current, move, node);
-    const verb =
-      move.to === undefined ? `no longer used (${move.why})` : `old name; understood as ${settled.told}`;
+    const verb = settled.told
+      ? `old name; understood as ${settled.told}`
+      : `no longer used (${move.why ?? "it says nothing"})`;
     notes.push(problem(root, "note", path, verb));
     current = withValue(settled.root, path, undefined);
   }

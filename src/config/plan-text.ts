@@ -2,7 +2,7 @@
 
 import type { Process } from "./placement.ts";
 import type { Plan } from "./plan.ts";
-import { problemText } from "./problem.ts";
+import { type Problem, problemText } from "./problem.ts";
 
 export function planText(plan: Plan): string {
   const { checked } = plan;
@@ -100,12 +100,21 @@ function disk(plan: Plan): string[] {
 function remarks(plan: Plan): string[] {
   const { problems } = plan.checked;
   const section = (title: string, severity: "warning" | "note"): string[] => {
-    const lines = problems
-      .filter((each) => each.severity === severity)
-      .map((each) => `  ${problemText(each)}`);
-    return lines.length > 0 ? ["", title, ...lines] : [];
+    const lines = grouped(problems.filter((each) => each.severity === severity));
+    return lines.length > 0 ? ["", title, ...lines.map((line) => `  ${line}`)] : [];
   };
   return [...section("warnings", "warning"), ...section("notes", "note")];
+}
+
+/** Settings that share a remark share a line. */
+function grouped(problems: readonly Problem[]): string[] {
+  const byMessage = new Map<string, Problem[]>();
+  for (const each of problems) byMessage.set(each.message, [...(byMessage.get(each.message) ?? []), each]);
+  return [...byMessage.values()].map((same) => {
+    const [first] = same;
+    const paths = same.map((each) => each.path).join(", ");
+    return first ? problemText({ ...first, path: paths }) : "";
+  });
 }
 
 function gigabytes(bytes: number): string {

@@ -58,12 +58,13 @@ function issueProblems(
 export function unknownKeyProblem(root: MapNode, path: Path, known: readonly string[]): Problem {
   const key = path.at(-1) ?? "";
   const guess = nearest(key, known);
+  const few = known.length > 0 && known.length <= 12;
   const hint = guess
-    ? `; did you mean ${guess}?`
-    : known.length > 0
-      ? `; there are: ${[...known].sort().join(", ")}`
-      : "";
-  return problem(root, "error", path, `no such setting${hint}`);
+    ? `did you mean ${guess}?`
+    : few
+      ? `there are: ${[...known].sort().join(", ")}`
+      : "see docs/configs.md";
+  return problem(root, "error", path, `no such setting; ${hint}`);
 }
 
 function expectation(issue: z.core.$ZodIssue): string {

@@ -74,9 +74,14 @@ export async function readConfig(given: string, options: ReadOptions): Promise<C
   const migration = migrateLegacyKeys(resolveInterpolations(composition.root, environment));
   const aligned = alignGroups(joinPlacementKeys(migration.root), composition.primary);
   const problems: Problem[] = [...migration.notes, ...aligned.notes];
-  const { config, families } = await checkSchemas(aligned.root, options.families, given);
+  const {
+    config,
+    families,
+    problems: unevaluated,
+  } = await checkSchemas(aligned.root, options.families, given);
   const { shape, placement, worlds } = place(aligned.root, config, options.devices ?? 0);
   problems.push(
+    ...unevaluated,
     ...findings(config, worlds).map((found) =>
       problem(aligned.root, found.severity ?? "error", parsePath(found.path), found.message),
     ),
@@ -122,7 +127,7 @@ async function checkSchemas(
   root: MapNode,
   lookup: Families,
   what: string,
-): Promise<{ config: RunConfig; families: ChosenFamilies }> {
+): Promise<{ config: RunConfig; families: ChosenFamilies; problems: readonly Problem[] }> {
   const frame = runFrame.safeParse(plain(root));
   const known = (path: Path): string[] => {
     const schema = path.reduce<unknown>((inner, key) => shapeOf(inner)?.[key], runFrame);
@@ -140,13 +145,14 @@ async function checkSchemas(
     section("actor.model", "model_type", modelFrame, lookup.policy),
     section("algorithm", "adv_type", undefined, lookup.algorithm),
   ]);
-  refuseErrors(
-    [...frameProblems, ...[train, evaluation, policy, algorithm].flatMap((part) => part.problems)],
-    what,
-  );
+  // An evaluation that never happens need not be complete.
+  const evaluates = !frame.success || frame.data.runner.only_eval || frame.data.runner.val_check_interval > 0;
+  const needed = evaluates ? [train, evaluation, policy, algorithm] : [train, policy, algorithm];
+  refuseErrors([...frameProblems, ...needed.flatMap((part) => part.problems)], what);
   if (!frame.success) throw new Error("internal: a refused configuration went on");
   const config = frame.data;
   return {
+    problems: evaluates ? [] : evaluation.problems.map((each) => ({ ...each, severity: "warning" as const })),
     config: {
       ...config,
       algorithm: { ...config.algorithm, ...algorithm.values },

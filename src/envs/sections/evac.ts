@@ -17,7 +17,7 @@ export const evacSection: FamilySettings = {
     sample_size: picture.default([256, 256]),
     fps: z.number().positive().default(10),
     initial_image_path: z.string(),
-    use_wrist_image: z.boolean().optional(),
+    init_params: z.looseObject({}).nullish(), // of the simulator that it imitates
     world_model_cfg: checkpoint, // the rest describes the network, as the checkpoint's own file does
     reward_model_cfg: checkpoint,
     action_predictor_cfg: checkpoint,
