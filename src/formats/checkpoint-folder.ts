@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { UserError } from "#registry";
 import type { Tensor } from "#tensor";
 import { readJsonFile } from "./json-file.ts";
+import { printable } from "./printable.ts";
 import { readSafetensors } from "./safetensors.ts";
 import { readSafetensorsHeader, type SafetensorsEntry } from "./safetensors-header.ts";
 
@@ -51,9 +52,7 @@ function readWeightMap(folder: string): Map<string, string> {
     throw new UserError(`${path} has no "weight_map" table`);
   for (const [name, shard] of Object.entries(weights)) {
     if (typeof shard !== "string" || !/^[\w.-]+\.safetensors$/.test(shard)) {
-      throw new UserError(
-        `${path} puts tensor "${name}" into ${JSON.stringify(shard)}, which is no shard's name`,
-      );
+      throw new UserError(`${path} puts tensor "${name}" into ${printable(shard)}, which is no shard's name`);
     }
   }
   return new Map(Object.entries(weights as Record<string, string>));

@@ -3,7 +3,7 @@
  *
  * A lying header can ask for any range; what it cannot get is an allocation larger than the file.
  */
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 import { describeSystemError, type Fault } from "./file-fault.ts";
 
 export interface FileBytes {
@@ -39,7 +39,8 @@ export const memoryBytes = (bytes: Uint8Array, fault: Fault): FileBytes => ({
 
 function openOrFault(path: string, fault: Fault): number {
   try {
-    return openSync(path, "r");
+    // Not blocking: a pipe without a writer would keep us waiting for ever instead of being refused.
+    return openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
     throw fault(describeSystemError(error));
   }

@@ -16,6 +16,13 @@ test("numbers that Python's json writes and JSON does not have are read", () => 
   });
 });
 
+test("a megabyte of quotes that never close is refused in no time", () => {
+  writeFileSync(path, `{"a": NaN, "b": "${'\\"'.repeat(500_000)}`);
+  const started = performance.now();
+  assert.throws(() => readJsonFile(path), /not a readable JSON file/);
+  assert.ok(performance.now() - started < 2000);
+});
+
 test("what is written reads back", () => {
   writeJsonFile(path, { hidden_size: 4, names: ["a"] });
   assert.deepEqual(readJsonFile(path), { hidden_size: 4, names: ["a"] });

@@ -36,7 +36,7 @@ const nonFinite = { NaN: Number.NaN, Infinity: Infinity, "-Infinity": -Infinity 
 /** Bare NaN and Infinity outside strings become marked strings, and numbers again after parsing. */
 function parseWithNonFinite(text: string): unknown {
   const mark = "\u0000non-finite:";
-  const quoted = text.replace(/"(?:[^"\\]|\\.)*"|-?\b(?:NaN|Infinity)\b/g, (token) =>
+  const quoted = text.replace(/"[^"\\]*(?:\\[\s\S][^"\\]*)*"?|-?\b(?:NaN|Infinity)\b/g, (token) =>
     token.startsWith('"') ? token : JSON.stringify(mark + token),
   );
   const revive = (_key: string, value: unknown): unknown =>

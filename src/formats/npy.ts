@@ -13,6 +13,7 @@ import { arrayBytes, decodeArray, type NumpyArray, objectArray } from "./numpy-a
 import { type NumpyType, numpyCodes, parseNumpyType } from "./numpy-dtype.ts";
 import { builtinConstructors } from "./pickle-builtins.ts";
 import { numpyConstructors } from "./pickle-numpy.ts";
+import { printableShape } from "./printable.ts";
 import { unpickle } from "./unpickler.ts";
 
 const magic = Uint8Array.of(0x93, 0x4e, 0x55, 0x4d, 0x50, 0x59); // "\x93NUMPY"
@@ -30,7 +31,7 @@ export function parseNpy(bytes: Uint8Array, fault: Fault): NumpyArray {
   const size = arrayBytes(type, shape, fault);
   if (size !== cursor.remaining) {
     throw fault(
-      `an array of shape [${shape.join(", ")}] needs ${size} bytes, but ${cursor.remaining} follow the header`,
+      `an array of shape ${printableShape(shape)} needs ${size} bytes, but ${cursor.remaining} follow the header`,
     );
   }
   return decodeArray({ type, shape, fortran, bytes: cursor.take(size) }, fault);

@@ -5,6 +5,7 @@
  * does not have to know libtorch. float16 and bfloat16 are kept as their bits in a Uint16Array.
  */
 import type { Fault } from "./file-fault.ts";
+import { printableShape } from "./printable.ts";
 
 const constructors = {
   bool: Uint8Array,
@@ -40,7 +41,7 @@ export function countElements(shape: readonly unknown[], fault: Fault): number {
   for (const size of shape) {
     if (typeof size !== "number" || !Number.isSafeInteger(size) || size < 0) {
       throw fault(
-        `it declares an array of shape [${shape.join(", ")}]; sizes must be whole and not negative`,
+        `it declares an array of shape ${printableShape(shape)}; sizes must be whole and not negative`,
       );
     }
     count *= size;
@@ -48,7 +49,7 @@ export function countElements(shape: readonly unknown[], fault: Fault): number {
   // A zero elsewhere in the shape does not excuse sizes whose product no computer can hold.
   const nonZero = (shape as readonly number[]).reduce((product, size) => product * (size || 1), 1);
   if (!Number.isSafeInteger(nonZero))
-    throw fault(`it declares an array of impossible shape [${shape.join(", ")}]`);
+    throw fault(`it declares an array of impossible shape ${printableShape(shape)}`);
   return count;
 }
 

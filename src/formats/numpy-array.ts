@@ -9,6 +9,7 @@ import {
   toRowMajor,
 } from "./numeric-array.ts";
 import type { NumpyType } from "./numpy-dtype.ts";
+import { printableShape } from "./printable.ts";
 
 export interface TextArray {
   readonly dtype: "text";
@@ -38,7 +39,7 @@ export interface RawArray {
 export function arrayBytes(type: RawArray["type"], shape: readonly number[], fault: Fault): number {
   const bytes = countElements(shape, fault) * itemBytes(type);
   if (!Number.isSafeInteger(bytes))
-    throw fault(`it declares an array of impossible shape [${shape.join(", ")}]`);
+    throw fault(`it declares an array of impossible shape ${printableShape(shape)}`);
   return bytes;
 }
 
@@ -46,7 +47,7 @@ export function decodeArray({ type, shape, fortran, bytes }: RawArray, fault: Fa
   const expected = arrayBytes(type, shape, fault);
   if (bytes.byteLength !== expected) {
     throw fault(
-      `an array of shape [${shape.join(", ")}] needs ${expected} bytes, but ${bytes.byteLength} are there`,
+      `an array of shape ${printableShape(shape)} needs ${expected} bytes, but ${bytes.byteLength} are there`,
     );
   }
   const ordered = <T extends NumericArray["data"] | unknown[]>(data: T): T =>
@@ -60,7 +61,7 @@ export function objectArray(shape: readonly number[], fortran: boolean, items: u
   const count = countElements(shape, fault);
   if (items.length !== count) {
     throw fault(
-      `an array of shape [${shape.join(", ")}] needs ${count} objects, but ${items.length} are there`,
+      `an array of shape ${printableShape(shape)} needs ${count} objects, but ${items.length} are there`,
     );
   }
   const data = fortran && shape.length > 1 ? toRowMajor(items, shape) : items;
@@ -90,8 +91,15 @@ function fixedText(item: Uint8Array, bigEndian: boolean): string {
     const code = view.getUint32(at, !bigEndian);
     text += String.fromCodePoint(code <= 0x10ffff ? code : 0xfffd);
   }
-  return text.replace(/\0+$/, "");
+  return trimZeros(text);
 }
 
 const fixedBytes = (item: Uint8Array): string =>
-  Buffer.from(item.buffer, item.byteOffset, item.byteLength).toString("latin1").replace(/\0+$/, "");
+  trimZeros(Buffer.from(item.buffer, item.byteOffset, item.byteLength).toString("latin1"));
+
+/** A loop and not /\0+$/, which takes quadratic time on zeros that something follows. */
+function trimZeros(text: string): string {
+  let end = text.length;
+  while (end > 0 && text.charCodeAt(end - 1) === 0) end--;
+  return text.slice(0, end);
+}

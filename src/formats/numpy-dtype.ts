@@ -6,6 +6,7 @@
  */
 import type { Fault } from "./file-fault.ts";
 import type { ElementType } from "./numeric-array.ts";
+import { printable } from "./printable.ts";
 
 export type NumpyType =
   | { readonly kind: "number"; readonly dtype: ElementType; readonly bigEndian: boolean }
@@ -33,7 +34,7 @@ export const numpyCodes = new Map(Object.entries(elementTypes).map(([code, dtype
 /** `code` with or without its order mark; `order` as given apart from it in pickles. */
 export function parseNumpyType(code: unknown, fault: Fault, order?: string): NumpyType {
   const match = /^([<>|=]?)([a-zA-Z?])(\d{0,9})$/.exec(typeof code === "string" ? code : "");
-  if (!match) throw fault(`its element type ${JSON.stringify(code)?.slice(0, 80)} is not known`);
+  if (!match) throw fault(`its element type ${printable(code)} is not known`);
   const [, mark = "", letter = "", digits = ""] = match!;
   const bigEndian = (order ?? mark) === ">";
   const width = Number(digits);

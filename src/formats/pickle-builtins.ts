@@ -43,7 +43,7 @@ function makeBytes(args: readonly unknown[], context: PickleContext): Uint8Array
 
 /** `_codecs.encode(text, "latin1")` is how protocol 2 writes bytes: one character for each. */
 function encodeText([text, encoding]: readonly unknown[], { fault, spend }: PickleContext): Uint8Array {
-  if (typeof text !== "string" || !["latin1", "latin-1"].includes(String(encoding))) {
+  if (typeof text !== "string" || (encoding !== "latin1" && encoding !== "latin-1")) {
     throw fault("its pickle encodes something other than latin1 text");
   }
   spend(text.length);

@@ -12,6 +12,7 @@ type Opcode = (machine: PickleMachine) => void;
 /** Python itself refuses to parse longer decimal numbers; no size or index needs more. */
 const longestDecimal = 4300;
 const longestInteger = 1024; // bytes
+const longestFloat = 64; // characters; repr() writes at most 24
 
 const push =
   (read: (m: PickleMachine) => unknown): Opcode =>
@@ -240,7 +241,8 @@ const narrow = (value: bigint): number | bigint =>
 function decimalFloat(m: PickleMachine, line: string): number {
   const special: Record<string, number> = { nan: Number.NaN, inf: Infinity, "-inf": -Infinity };
   if (Object.hasOwn(special, line)) return special[line]!;
-  if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(line)) throw m.fault("its pickle has a malformed float");
+  if (line.length > longestFloat || !/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(line))
+    throw m.fault("its pickle has a malformed float");
   return Number(line);
 }
 

@@ -8,6 +8,7 @@ import { crc32, inflateSync } from "node:zlib";
 import { readWholeFile } from "./file-bytes.ts";
 import { type Fault, fileFault } from "./file-fault.ts";
 import { type Picture, paeth, pngSignature } from "./png-layout.ts";
+import { printable } from "./printable.ts";
 
 const deflateRatio = 1032; // the best that the deflate format allows
 const channelsOf: Readonly<Record<number, 1 | 3 | 4>> = { 0: 1, 2: 3, 3: 1, 6: 4 };
@@ -44,9 +45,9 @@ function readChunks(bytes: Uint8Array, fault: Fault): Map<string, Buffer> {
     const length = buffer.readUInt32BE(at);
     const type = buffer.toString("latin1", at + 4, at + 8);
     const end = at + 8 + length;
-    if (end + 4 > buffer.length) throw fault(`its chunk "${printable(type)}" is longer than the file`);
+    if (end + 4 > buffer.length) throw fault(`its chunk ${printable(type)} is longer than the file`);
     if (crc32(buffer.subarray(at + 4, end)) !== buffer.readUInt32BE(end)) {
-      throw fault(`the checksum of its chunk "${printable(type)}" is wrong; it is damaged`);
+      throw fault(`the checksum of its chunk ${printable(type)} is wrong; it is damaged`);
     }
     parts.set(type, [...(type === "IDAT" ? (parts.get(type) ?? []) : []), buffer.subarray(at + 8, end)]);
     at = end + 4;
@@ -123,5 +124,3 @@ function applyPalette({ width, height, data }: Picture, palette: Buffer | undefi
   }
   return { width, height, channels: 3, data: colors };
 }
-
-const printable = (type: string): string => JSON.stringify(type).slice(1, -1);

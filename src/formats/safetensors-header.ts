@@ -9,6 +9,7 @@ import { ByteCursor } from "./byte-cursor.ts";
 import { type FileBytes, withFileBytes } from "./file-bytes.ts";
 import { type Fault, fileFault } from "./file-fault.ts";
 import { countElements } from "./numeric-array.ts";
+import { printable, printableShape } from "./printable.ts";
 
 /** Bytes per element, for every type that the format names. */
 const typeBytes = {
@@ -90,11 +91,11 @@ function parseMetadata(value: unknown, fault: Fault): Map<string, string> {
 }
 
 function parseEntry(name: string, entry: unknown, dataStart: number, fault: Fault): SafetensorsEntry {
-  const inside: Fault = (reason) => fault(`tensor "${name.slice(0, 200)}": ${reason}`);
+  const inside: Fault = (reason) => fault(`tensor ${printable(name)}: ${reason}`);
   if (!isObject(entry)) throw inside("its entry is not an object");
   const { dtype, shape, data_offsets: offsets } = entry;
   if (typeof dtype !== "string" || !Object.hasOwn(typeBytes, dtype))
-    throw inside(`unknown type ${JSON.stringify(dtype)}`);
+    throw inside(`unknown type ${printable(dtype)}`);
   if (!Array.isArray(shape)) throw inside("it has no shape");
   const [begin, end] = Array.isArray(offsets) && offsets.length === 2 ? (offsets as unknown[]) : [];
   if (!isOffset(begin) || !isOffset(end) || end < begin)
@@ -103,7 +104,7 @@ function parseEntry(name: string, entry: unknown, dataStart: number, fault: Faul
   const expected = countElements(shape, inside) * typeBytes[known];
   if (end - begin !== expected) {
     throw inside(
-      `shape [${shape.join(", ")}] of ${known} needs ${expected} bytes, but ${end - begin} are given`,
+      `shape ${printableShape(shape)} of ${known} needs ${expected} bytes, but ${end - begin} are given`,
     );
   }
   return { dtype: known, shape: shape as number[], offset: dataStart + begin, byteLength: expected };
@@ -120,7 +121,7 @@ function checkCoverage(
   for (const [name, { offset, byteLength }] of ordered) {
     if (offset !== expected) {
       throw fault(
-        `tensor "${name.slice(0, 200)}" begins at byte ${offset}, but the one before ends at ${expected}`,
+        `tensor ${printable(name)} begins at byte ${offset}, but the one before ends at ${expected}`,
       );
     }
     expected += byteLength;

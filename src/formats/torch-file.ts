@@ -13,6 +13,7 @@ import { elementBytes } from "./numeric-array.ts";
 import { builtinConstructors } from "./pickle-builtins.ts";
 import { numpyConstructors } from "./pickle-numpy.ts";
 import { isConstructor } from "./pickle-value.ts";
+import { printable } from "./printable.ts";
 import { isLegacyTorch, readLegacyTorch } from "./torch-legacy.ts";
 import { checkInsideStorage, parseStorageId, StoredTensor, torchConstructors } from "./torch-pickle.ts";
 import { unpickle } from "./unpickler.ts";
@@ -48,7 +49,7 @@ export function readTorchState(path: string): Map<string, Tensor> {
   const fault = fileFault(path, "state dict");
   if (!(state instanceof Map)) throw fault("it does not hold a dict of tensors");
   for (const [key, tensor] of state as Map<unknown, Partial<Tensor> | null>) {
-    if (typeof key !== "string") throw fault(`it has a key that is not text: ${String(key)}`);
+    if (typeof key !== "string") throw fault(`it has a key that is not text: ${printable(key)}`);
     if (typeof tensor?.requiresGrad !== "boolean") throw fault(`its entry "${key}" is not a tensor`);
   }
   return state as Map<string, Tensor>;

@@ -9,6 +9,7 @@ import type { FileBytes } from "./file-bytes.ts";
 import type { Fault } from "./file-fault.ts";
 import { elementBytes } from "./numeric-array.ts";
 import type { AllowList } from "./pickle-value.ts";
+import { printable } from "./printable.ts";
 import { parseStorageId, type TorchStorage } from "./torch-pickle.ts";
 import { unpickle } from "./unpickler.ts";
 
@@ -70,8 +71,8 @@ function placeStorages(
   fault: Fault,
 ): void {
   for (const key of keys) {
-    const storage = storages.get(String(key));
-    if (!storage) throw fault(`its storage "${String(key).slice(0, 40)}" belongs to no tensor`);
+    const storage = typeof key === "string" ? storages.get(key) : undefined;
+    if (!storage) throw fault(`its storage ${printable(key)} belongs to no tensor`);
     const count = cursor.length64();
     if (count * elementBytes(storage.dtype) !== storage.byteLength) {
       throw fault(`its storage "${storage.key}" has another size than declared`);

@@ -14,6 +14,7 @@ import {
   isConstructor,
   type PickleContext,
 } from "./pickle-value.ts";
+import { printableShape } from "./printable.ts";
 
 const storageTypes = {
   BoolStorage: "bool",
@@ -89,11 +90,11 @@ export function checkInsideStorage(
   const available = Math.floor(storage.byteLength / elementBytes(dtype));
   if (count > 0 && !(last < available)) {
     throw fault(
-      `a tensor of shape [${shape.join(", ")}] reaches beyond its storage of ${available} elements`,
+      `a tensor of shape ${printableShape(shape)} reaches beyond its storage of ${available} elements`,
     );
   }
   // A zero stride lets a small storage pose as a huge tensor; copying it would need memory that no file backs.
-  if (count > available) throw fault(`a tensor of shape [${shape.join(", ")}] is larger than its storage`);
+  if (count > available) throw fault(`a tensor of shape ${printableShape(shape)} is larger than its storage`);
 }
 
 export const torchConstructors: AllowList = new Map([
@@ -106,8 +107,14 @@ export const torchConstructors: AllowList = new Map([
   ...allow("torch._utils._rebuild_parameter", ([data], { fault }) => parameterData(data, fault)),
   ...allow("torch._utils._rebuild_parameter_with_state", ([data], { fault }) => parameterData(data, fault)),
   ...allow("torch._tensor._rebuild_from_type_v2", rebuildFromType),
-  ...allow("torch.device", (args) => args.join(":")),
+  ...allow("torch.device", makeDeviceName),
 ]);
+
+/** "cuda:0", as text. */
+function makeDeviceName([kind, index]: readonly unknown[], { fault }: PickleContext): string {
+  if (typeof kind !== "string") throw fault("it has a malformed device");
+  return typeof index === "number" ? `${kind}:${index}` : kind;
+}
 
 function parameterData(data: unknown, fault: Fault): StoredTensor {
   if (!(data instanceof StoredTensor)) throw fault("it has a parameter that is not a tensor");

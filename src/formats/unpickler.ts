@@ -11,6 +11,7 @@ import type { Fault } from "./file-fault.ts";
 import { opcodes } from "./pickle-opcodes.ts";
 import { refuseTangles } from "./pickle-tangles.ts";
 import { type AllowList, type Constructor, isConstructor, type PickleContext } from "./pickle-value.ts";
+import { printable } from "./printable.ts";
 
 export interface UnpickleOptions {
   readonly fault: Fault;
@@ -102,10 +103,13 @@ export class PickleMachine implements PickleContext {
   }
 
   find(module: unknown, name: unknown): Constructor {
+    if (typeof module !== "string" || typeof name !== "string") {
+      throw this.fault("its pickle names a Python object by something that is not text");
+    }
     const known = this.#allowed.get(`${module}.${name}`);
     if (known) return known;
     throw this.fault(
-      `it names the Python object "${printable(module)}.${printable(name)}", which is not plain data; ` +
+      `it names the Python object ${printable(`${module}.${name}`)}, which is not plain data; ` +
         "it was not run. If you trust the file, load it in Python and save only arrays and tensors",
     );
   }
@@ -126,5 +130,3 @@ export class PickleMachine implements PickleContext {
     if (this.#budget < 0) throw this.fault("its pickle asks for more memory than the file is large");
   };
 }
-
-const printable = (name: unknown): string => JSON.stringify(String(name).slice(0, 100)).slice(1, -1);

@@ -23,6 +23,7 @@ const call = (module: string, name: string, argument: string): Buffer =>
   bytes(0x80, 2, `c${module}\n${name}\n`, text(argument), 0x85, "R.");
 
 /** Each with what the refusal must say. None of them may ever run. */
+const deep = Buffer.from(`${"(".repeat(50_000)}${"l".repeat(50_000)}`);
 export const attacks: readonly (readonly [string, Buffer, RegExp])[] = [
   ["os.system by REDUCE", call("os", "system", "touch PWNED"), /"os\.system".*not run/],
   ["posix.system", call("posix", "system", "touch PWNED"), /"posix\.system"/],
@@ -60,6 +61,18 @@ export const attacks: readonly (readonly [string, Buffer, RegExp])[] = [
     /nested more than/,
   ],
   ["a billion laughs", billionLaughs(), /repeats itself/],
+  ["a deep list as a module's name", bytes(0x80, 2, deep, text("x"), 0x93, "."), /not text/],
+  [
+    "a deep list as an encoding",
+    bytes(0x80, 2, "c_codecs\nencode\n", text("x"), deep, 0x86, "R."),
+    /other than latin1/,
+  ],
+  [
+    "a deep list as an element type",
+    bytes(0x80, 2, "cnumpy\ndtype\n", deep, 0x85, "R."),
+    /a list of 1 is not known/,
+  ],
+  ["a float of a million digits", bytes("F", "9".repeat(1_000_000), "x\n."), /malformed float/],
   ["a memo that was never set", bytes(0x80, 2, "h\x07."), /never set/],
   ["an empty stack", bytes(0x80, 2, "0."), /never opened/],
   ["no end", bytes(0x80, 2, "N"), /cut short/],

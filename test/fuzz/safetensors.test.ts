@@ -86,6 +86,16 @@ test("known lies are refused for what they are", () => {
     [{ a: tensor([2], 8, 0) }, 8, /in order/],
     [{ a: { ...tensor([8], 0, 8), dtype: "Q9" } }, 8, /unknown type "Q9"/],
     [{ a: { ...tensor([8], 0, 8), dtype: "F8_E4M3" } }, 8, /not supported/],
+    [
+      `{"a":{"dtype":"F32","shape":[${"[".repeat(50_000)}${"]".repeat(50_000)}],"data_offsets":[0,4]}}`,
+      4,
+      /a list of 1/,
+    ],
+    [
+      `{"a":{"dtype":${"[".repeat(50_000)}${"]".repeat(50_000)},"shape":[1],"data_offsets":[0,4]}}`,
+      4,
+      /unknown type/,
+    ],
     ["[1]", 0, /not a JSON object/],
     [`${"[".repeat(100_000)}`, 0, /not JSON/],
     [{ __metadata__: { a: 1 } }, 0, /metadata/],

@@ -1,10 +1,14 @@
 /** Hostile `.pth`, `.npy` and `.npz` files: damaged real ones, lying headers, and pickles that mean harm. */
 import assert from "node:assert/strict";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import fc from "fast-check";
-import { encodeZip, readNpy, readNpz, readPng, readTorch, type ZipInput } from "#formats";
+import { encodeZip, readNpy, readNpz, readPng, readSafetensors, readTorch, type ZipInput } from "#formats";
+import { UserError } from "#registry";
 import { scope } from "#tensor";
 import { assertRefused, casesTried, check, damage, offer } from "./hostile.ts";
 import { anyPickle, attacks } from "./pickles.ts";
@@ -125,6 +129,32 @@ test("an .npy whose header lies is refused, whatever it claims (1,000 cases)", (
       assert.ok((data.byteLength ?? 0) <= size);
     },
   );
+});
+
+test("text of a million zeros and a letter is trimmed in no time", () => {
+  const literal = "{'descr': '|S1000001', 'fortran_order': False, 'shape': (1,), }".padEnd(117);
+  const header = Buffer.from(`\x93NUMPY\x01\x00\x76\x00${literal}\n`, "latin1");
+  const outcome = offer(
+    readNpy,
+    Buffer.concat([header, Buffer.alloc(1_000_000), Buffer.from("a")]),
+    "zeros.npy",
+  );
+  assert.equal((outcome as { value: { data: string[] } }).value.data[0]!.length, 1_000_001);
+});
+
+test("a pipe and a folder are refused and not waited for", () => {
+  const pipe = join(mkdtempSync(join(tmpdir(), "reverie-pipe-")), "pipe.npy");
+  spawnSync("mkfifo", [pipe]);
+  for (const read of [readNpy, readNpz, readTorch, readSafetensors]) {
+    assert.throws(
+      () => read(pipe),
+      (error) => error instanceof UserError && /not a plain file/.test(error.message),
+    );
+    assert.throws(
+      () => read(folder),
+      (error) => error instanceof UserError && /folder|not a plain file/.test(error.message),
+    );
+  }
 });
 
 test("archives that hide their size are refused", () => {
