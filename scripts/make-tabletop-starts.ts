@@ -7,6 +7,7 @@ import { assembleScene } from "../src/envs/engine/scene.ts";
 import { SceneSimulation } from "../src/envs/engine/scene-simulation.ts";
 import { makeStarts } from "../src/envs/tabletop/make-starts.ts";
 import { tabletopPack } from "../src/envs/tabletop/pack.ts";
+import { isMirrored } from "../src/envs/tabletop/suites.ts";
 import { writeNpy } from "../src/formats/index.ts";
 
 const count = 50;
@@ -16,7 +17,7 @@ for (const [index, task] of Object.values(pack.suites).flat().entries()) {
   if (words.length > 0 && !words.some((word) => task.bddl.includes(word))) continue;
   const scene = assembleScene(pack, readBddl(pack.resolve(task.bddl)));
   using world = new SceneSimulation(scene, SceneSimulation.compile(scene));
-  const mirrorOdd = /next_to|on_the_plate_and_place/.test(task.name);
+  const mirrorOdd = isMirrored(task.name);
   const data = makeStarts(world, { count, seed: 1000 * (index + 1), mirrorOdd });
   const path = fileURLToPath(new URL(`../src/envs/tabletop/assets/${task.initStates}`, import.meta.url));
   mkdirSync(dirname(path), { recursive: true });

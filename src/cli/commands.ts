@@ -19,8 +19,16 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     summary: "teach a small network to reach with an arm, and take its picture, in seconds",
     load: async () => (await import("./demo/index.ts")).demoCommand,
   },
+  sft: {
+    summary: "teach a policy from demonstrations (supervised fine-tuning)",
+    load: async () => (await import("./sft/index.ts")).sftCommand,
+  },
   fetch: {
     summary: "prepare a benchmark's files on this machine (fetch libero)",
     load: async () => (await import("./fetch.ts")).fetchCommand,
+  },
+  collect: {
+    summary: "let scripted experts demonstrate a suite's tasks, to learn from",
+    load: async () => (await import("./collect/index.ts")).collectCommand,
   },
 };

@@ -1,7 +1,19 @@
 /** Environments: simulated benchmarks and their engine. */
+
+export { type CollectSettings, collectSettingsSchema } from "./demonstrations/collect-settings.ts";
+export {
+  type EpisodeJob,
+  type EpisodeOutcome,
+  ShardCollector,
+  type ShardSummary,
+} from "./demonstrations/collect-shard.ts";
+export { type DatasetInfo, infoPath, shardPath } from "./demonstrations/layout.ts";
+export { type Demonstrations, type Episode, openDemonstrations } from "./demonstrations/reader.ts";
 export type { AssetPack, InitStates, TaskEntry } from "./engine/pack.ts";
 export * from "./learned/index.ts";
 export { liberoFolder } from "./libero/folder.ts";
 export { liberoPack } from "./libero/pack.ts";
 export { type Prepared, type PrepareOptions, prepareLibero } from "./libero/prepare/prepare.ts";
+export { findSuite, type Suite, suiteNames } from "./packs.ts";
 export { environmentSections } from "./sections/index.ts";
+export { tabletopPack } from "./tabletop/pack.ts";

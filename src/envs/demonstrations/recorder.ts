@@ -17,6 +17,11 @@ export interface EpisodeRow {
   readonly succeeded: boolean;
 }
 
+interface FinishedEpisode extends EpisodeRow {
+  readonly firstFrame: number;
+  readonly length: number;
+}
+
 export interface ShardShape {
   readonly width: number;
   readonly height: number;
@@ -34,7 +39,7 @@ export class ShardRecorder {
   readonly #actions = new GrowingRows((size) => new Float32Array(size), actionSize);
   readonly #expertActions = new GrowingRows((size) => new Float32Array(size), actionSize);
   readonly #success = new GrowingRows((size) => new Uint8Array(size), 1);
-  readonly #episodes: (EpisodeRow & { readonly firstFrame: number; readonly length: number })[] = [];
+  readonly #episodes: FinishedEpisode[] = [];
   #firstFrame = 0;
 
   constructor(shape: ShardShape) {
@@ -90,7 +95,7 @@ export class ShardRecorder {
     const { width, height, wrist } = this.#shape;
     const frames = this.frames;
     const pictures = [frames, height, width, 3];
-    const column = (pick: (episode: (typeof this.#episodes)[number]) => number) =>
+    const column = (pick: (episode: FinishedEpisode) => number) =>
       tensor(BigInt64Array.from(this.#episodes, (episode) => BigInt(pick(episode))));
     const tensors: [string, Tensor][] = [
       ["main_images", tensor(this.#main.rows(), { shape: pictures })],

@@ -1,5 +1,5 @@
 /** Runs an expert from a stored start to success or the end of its time. */
-import type { SceneSimulation } from "../engine/scene-simulation.ts";
+import type { OnObservation, SceneSimulation } from "../engine/scene-simulation.ts";
 import type { Action } from "./expert.ts";
 import { sceneTruth } from "./scene-truth.ts";
 import type { TaskExpert } from "./task-expert.ts";
@@ -10,6 +10,10 @@ export interface EpisodeOptions {
   readonly disturb?: (action: Action) => Action;
   /** Called before each step with what will be executed and what the expert says. */
   readonly onStep?: (executed: Action, expert: Action) => void;
+  /** For pictures: see `SceneSimulation.step`. */
+  readonly onObservation?: OnObservation;
+  /** Called after each step with whether the goal holds. */
+  readonly afterStep?: (success: boolean) => void;
   /** Go on this many steps after the first success. */
   readonly stepsAfterSuccess?: number;
 }
@@ -23,8 +27,9 @@ export interface EpisodeResult {
 export function runEpisode(
   world: SceneSimulation,
   expert: TaskExpert,
-  { maxSteps, disturb = (action) => action, onStep, stepsAfterSuccess = 0 }: EpisodeOptions,
+  options: EpisodeOptions,
 ): EpisodeResult {
+  const { maxSteps, disturb = (action) => action, stepsAfterSuccess = 0 } = options;
   const truth = sceneTruth(world);
   let last = maxSteps;
   let success = false;
@@ -32,8 +37,9 @@ export function runEpisode(
   while (steps < last) {
     const expertAction = expert.act(truth);
     const executed = disturb(expertAction);
-    onStep?.(executed, expertAction);
-    const holds = world.step(executed);
+    options.onStep?.(executed, expertAction);
+    const holds = world.step(executed, options.onObservation);
+    options.afterStep?.(holds);
     steps++;
     if (holds && !success) last = Math.min(last, steps + stepsAfterSuccess);
     success ||= holds;

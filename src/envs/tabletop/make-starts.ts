@@ -4,16 +4,10 @@
  * Deterministic: start `i` of a task depends on the task's seed and `i` alone. Tasks that speak of neighbours ("next to
  * the blue can") have their odd starts mirrored left to right, so that a side alone never tells the answer.
  */
+import { drawScene } from "../engine/draw-scene.ts";
 import { Mt19937 } from "../engine/mt19937.ts";
-import { PlacementError } from "../engine/placement.ts";
 import type { SceneSimulation } from "../engine/scene-simulation.ts";
 import { sceneTruth } from "../experts/scene-truth.ts";
-
-export interface StartOptions {
-  readonly count: number;
-  readonly seed: number;
-  readonly mirrorOdd: boolean;
-}
 
 /** The hand begins anywhere in this box, in metres. */
 const handBox = { low: [-0.05, -0.07, 1.0], high: [0.05, 0.07, 1.06] } as const;
@@ -22,33 +16,33 @@ const moveSteps = 24;
 /** Action per metre while the hand goes to its place: gentle, so that it arrives at rest. */
 const gain = 15;
 
+/** Draws a start and leaves the world in it, all but the mirroring; answers its joint positions, [nq]. */
+export function drawStart(world: SceneSimulation, random: Mt19937, mirror: boolean): Float64Array {
+  drawScene(world, random);
+  moveHand(world, random);
+  const positions = Float64Array.from(world.simulation.qpos);
+  if (mirror) mirrorObjects(world, positions);
+  return positions;
+}
+
+export interface StartsOptions {
+  readonly count: number;
+  readonly seed: number;
+  readonly mirrorOdd: boolean;
+}
+
 /** Rows of joint positions, [count, nq]. */
 export function makeStarts(
   world: SceneSimulation,
-  { count, seed, mirrorOdd }: StartOptions,
+  { count, seed, mirrorOdd }: StartsOptions,
 ): Float32Array<ArrayBuffer> {
   const width = world.simulation.qpos.length;
   const starts = new Float32Array(count * width);
   for (let index = 0; index < count; index++) {
-    const random = new Mt19937(seed + index);
-    drawScene(world, random);
-    moveHand(world, random);
-    const positions = Float64Array.from(world.simulation.qpos);
-    if (mirrorOdd && index % 2 === 1) mirrorObjects(world, positions);
-    starts.set(positions, index * width);
+    const mirror = mirrorOdd && index % 2 === 1;
+    starts.set(drawStart(world, new Mt19937(seed + index), mirror), index * width);
   }
   return starts;
-}
-
-function drawScene(world: SceneSimulation, random: Mt19937): void {
-  for (;;) {
-    try {
-      world.reset(random, 1);
-      return;
-    } catch (error) {
-      if (!(error instanceof PlacementError)) throw error;
-    }
-  }
 }
 
 function moveHand(world: SceneSimulation, random: Mt19937): void {

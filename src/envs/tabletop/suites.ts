@@ -56,3 +56,9 @@ const taskEntry = (suite: string, name: string): TaskEntry => ({
 export const tabletopSuites: Readonly<Record<string, readonly TaskEntry[]>> = Object.fromEntries(
   Object.entries(taskNames).map(([suite, names]) => [suite, names.map((name) => taskEntry(suite, name))]),
 );
+
+/**
+ * Tasks that speak of neighbours have half of their starts mirrored left to right, so that a side alone never tells the
+ * answer.
+ */
+export const isMirrored = (taskName: string): boolean => /next_to|red_cube_on_the_plate_and/.test(taskName);

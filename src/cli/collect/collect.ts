@@ -1,0 +1,106 @@
+/** Divides the episodes of a collection into shards, has workers make them, and writes the dataset's description. */
+import {
+  type CollectSettings,
+  type DatasetInfo,
+  type EpisodeJob,
+  findSuite,
+  infoPath,
+  type ShardSummary,
+  shardPath,
+} from "#envs";
+import { writeJsonFile } from "#formats";
+import { runShards, type ShardJob } from "./shard-workers.ts";
+
+export interface CollectRequest {
+  readonly settings: CollectSettings;
+  readonly tasks: readonly number[];
+  readonly episodesPerTask: number;
+  readonly workers: number;
+  /** An empty folder. */
+  readonly out: string;
+  readonly onProgress: (progress: { done: number; total: number; successes: number }) => void;
+}
+
+export interface CollectResult {
+  readonly episodes: number;
+  readonly frames: number;
+  readonly tasks: readonly {
+    readonly sentence: string;
+    readonly successes: number;
+    readonly attempts: number;
+  }[];
+}
+
+/** Frames of about this many bytes go into a shard: large enough to map, small enough for a worker's memory. */
+const shardBytes = 96 * 2 ** 20;
+/** Seeds of one collection: `settings.seed` times this, and up. */
+const seedsPerCollection = 1_000_000;
+
+export async function collectDemonstrations(request: CollectRequest): Promise<CollectResult> {
+  const { settings, tasks, workers, out, onProgress } = request;
+  const shards = divide(request, planEpisodes(request));
+  const counts = new Map(tasks.map((task) => [task, { successes: 0, attempts: 0 }]));
+  const total = tasks.length * request.episodesPerTask;
+  const progress = { done: 0, total, successes: 0 };
+  onProgress(progress);
+  const summaries = await runShards({ settings, shards, workers }, ({ job, success }) => {
+    const count = counts.get(job.task)!;
+    count.attempts++;
+    progress.done++;
+    if (success) {
+      count.successes++;
+      progress.successes++;
+    }
+    onProgress(progress);
+  });
+  writeJsonFile(infoPath(out), describe(request, summaries));
+  const sentences = findSuite(settings.suite).tasks.map(({ language }) => language);
+  const sum = (pick: (summary: ShardSummary) => number) => summaries.reduce((all, one) => all + pick(one), 0);
+  return {
+    episodes: sum(({ episodes }) => episodes),
+    frames: sum(({ frames }) => frames),
+    tasks: [...counts].map(([task, count]) => ({ sentence: sentences[task] ?? "", ...count })),
+  };
+}
+
+/** Tasks take turns, so that any part of a collection is balanced. */
+function planEpisodes({ settings, tasks, episodesPerTask }: CollectRequest): EpisodeJob[] {
+  const { pack, tasks: entries } = findSuite(settings.suite);
+  return Array.from({ length: episodesPerTask * tasks.length }, (_, index) => {
+    const task = tasks[index % tasks.length]!;
+    const round = Math.floor(index / tasks.length);
+    const stored = settings.starts === "stored";
+    return {
+      task,
+      start: stored ? round % pack.readInitStates(entries[task]!).count : -1,
+      seed: settings.seed * seedsPerCollection + index,
+    };
+  });
+}
+
+function divide({ settings, out }: CollectRequest, jobs: readonly EpisodeJob[]): ShardJob[] {
+  const frameBytes = settings.size ** 2 * 3 * (settings.wrist ? 2 : 1);
+  const perShard = Math.max(1, Math.min(64, Math.floor(shardBytes / (frameBytes * settings.max_steps))));
+  const count = Math.ceil(jobs.length / perShard);
+  return Array.from({ length: count }, (_, index) => ({
+    path: shardPath(out, index),
+    jobs: jobs.slice(index * perShard, (index + 1) * perShard),
+  }));
+}
+
+function describe({ settings, tasks, episodesPerTask }: CollectRequest, shards: ShardSummary[]): DatasetInfo {
+  const { pack, tasks: entries } = findSuite(settings.suite);
+  return {
+    format: "reverie-demonstrations",
+    version: 1,
+    pack: pack.name,
+    suite: settings.suite,
+    tasks: entries.map(({ language }) => language),
+    width: settings.size,
+    height: settings.size,
+    wrist: settings.wrist,
+    fps: 20,
+    shards,
+    settings: { ...settings, tasks: [...tasks], episodes_per_task: episodesPerTask },
+  };
+}

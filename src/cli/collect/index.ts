@@ -1,0 +1,117 @@
+/** `collect SUITE`: lets the scripted experts demonstrate a suite's tasks and keeps what they saw and did. */
+import { existsSync, mkdirSync, readdirSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { type CollectSettings, collectSettingsSchema, findSuite } from "#envs";
+import { UserError } from "#registry";
+import type { Command } from "../command.ts";
+import { collectDemonstrations } from "./collect.ts";
+import { ProgressLine } from "./progress-line.ts";
+
+const settingOptions = {
+  size: { type: "string" },
+  wrist: { type: "boolean" },
+  starts: { type: "string" },
+  seed: { type: "string" },
+  "max-steps": { type: "string" },
+  "steps-after-success": { type: "string" },
+  "keep-failures": { type: "boolean" },
+  noise: { type: "string" },
+  "noise-persistence": { type: "string" },
+  "gripper-flips": { type: "string" },
+  "grasp-error": { type: "string" },
+  "place-error": { type: "string" },
+  "wrong-object": { type: "string" },
+} as const;
+
+const usage = `collect SUITE [options]
+
+  --out DIR                 where to; default demonstrations/SUITE
+  --episodes N              episodes to try for each task; default 50
+  --tasks 0,3,5             only these tasks of the suite, by number
+  --workers N               processes; default one per core
+  --size 128                width and height of the pictures; --wrist keeps the wrist camera too
+  --starts fresh|stored     new starts, or those that evaluations use; default fresh
+  --seed 0  --max-steps 60  --steps-after-success 0
+  --keep-failures           also keep episodes that did not succeed
+  --noise 0.15              disturbs what is executed; the expert's own answers stay the labels
+  --noise-persistence 0.7  --gripper-flips 0
+  --grasp-error 0  --place-error 0  --wrong-object 0    mistakes, to show a world model what failing looks like`;
+
+export const collectCommand: Command = {
+  usage,
+
+  async run(argv) {
+    const { values, positionals } = parseArgs({
+      args: argv,
+      allowPositionals: true,
+      options: {
+        ...settingOptions,
+        out: { type: "string" },
+        episodes: { type: "string", default: "50" },
+        tasks: { type: "string" },
+        workers: { type: "string", default: String(availableParallelism()) },
+      },
+    });
+    const [suite, ...extra] = positionals;
+    if (suite === undefined || extra.length > 0) throw new UserError(`which suite? usage: reverie ${usage}`);
+    const settings = readSettings(suite, values);
+    const out = emptyFolder(values.out ?? `demonstrations/${suite}`);
+    const line = new ProgressLine(`collecting ${suite}`);
+    const result = await collectDemonstrations({
+      settings,
+      tasks: readTasks(suite, values.tasks),
+      episodesPerTask: wholeNumber("--episodes", values.episodes),
+      workers: wholeNumber("--workers", values.workers),
+      out,
+      onProgress: (progress) => line.show(progress),
+    });
+    line.end();
+    for (const { sentence, successes, attempts } of result.tasks)
+      console.log(`${String(successes).padStart(6)} of ${attempts}  ${sentence}`);
+    console.log(`${result.episodes} episodes, ${result.frames} frames in ${out}`);
+  },
+};
+
+type Values = Readonly<Record<string, string | boolean | undefined>>;
+
+function readSettings(suite: string, values: Values): CollectSettings {
+  const given: Record<string, unknown> = { suite };
+  for (const option of Object.keys(settingOptions)) {
+    const value = values[option];
+    if (value === undefined) continue;
+    given[option.replaceAll("-", "_")] = typeof value === "string" ? numberOrText(value) : value;
+  }
+  const parsed = collectSettingsSchema.safeParse(given);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  throw new UserError(`--${String(issue?.path[0] ?? "").replaceAll("_", "-")}: ${issue?.message}`);
+}
+
+const numberOrText = (value: string): number | string =>
+  value.trim() !== "" && Number.isFinite(Number(value)) ? Number(value) : value;
+
+function wholeNumber(option: string, text: string): number {
+  const value = Number(text);
+  if (Number.isInteger(value) && value > 0) return value;
+  throw new UserError(`${option} takes a whole number above zero, not "${text}"`);
+}
+
+function readTasks(suite: string, text: string | undefined): number[] {
+  const { tasks } = findSuite(suite);
+  if (text === undefined) return tasks.map((_, index) => index);
+  return text.split(",").map((word) => {
+    const index = Number(word);
+    if (word.trim() !== "" && tasks[index]) return index;
+    throw new UserError(`--tasks: ${suite} has tasks 0 to ${tasks.length - 1}, not "${word}"`);
+  });
+}
+
+function emptyFolder(path: string): string {
+  const folder = resolve(path);
+  if (existsSync(folder) && readdirSync(folder).length > 0)
+    throw new UserError(`${path} is not empty; give another --out or remove it`);
+  mkdirSync(folder, { recursive: true });
+  return folder;
+}

@@ -1,0 +1,109 @@
+/**
+ * Runs shards in processes of their own, as many at a time as asked for.
+ *
+ * A process that dies takes its shard with it: the shard is tried once more in a new one, and because a shard's files
+ * appear whole or not at all, nothing is lost or doubled.
+ */
+import { type ChildProcess, fork } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import type { CollectSettings, EpisodeJob, EpisodeOutcome, ShardSummary } from "#envs";
+import { UserError } from "#registry";
+
+export interface ShardJob {
+  readonly path: string;
+  readonly jobs: readonly EpisodeJob[];
+}
+
+export interface ShardRun {
+  readonly settings: CollectSettings;
+  readonly shards: readonly ShardJob[];
+  readonly workers: number;
+}
+
+/** To a worker: first its settings, then one shard after another. */
+export type ToWorker =
+  | { readonly kind: "settings"; readonly settings: CollectSettings }
+  | { readonly kind: "shard"; readonly shard: ShardJob };
+/** From a worker: each episode as it ends, then the shard's summary, or what the user can mend. */
+export type FromWorker =
+  | { readonly kind: "episode"; readonly outcome: EpisodeOutcome }
+  | { readonly kind: "done"; readonly summary: ShardSummary }
+  | { readonly kind: "user-error"; readonly message: string };
+
+const program = fileURLToPath(new URL("./shard-process.ts", import.meta.url));
+const attempts = 2;
+
+export async function runShards(
+  { settings, shards, workers }: ShardRun,
+  onEpisode: (outcome: EpisodeOutcome) => void,
+): Promise<ShardSummary[]> {
+  const summaries: ShardSummary[] = [];
+  let next = 0;
+  const work = async (): Promise<void> => {
+    const worker = new ShardWorker(settings);
+    try {
+      for (let index = next++; index < shards.length; index = next++)
+        summaries[index] = await worker.run(shards[index]!, onEpisode);
+    } finally {
+      worker.end();
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(workers, shards.length) }, work));
+  return summaries;
+}
+
+class ShardWorker {
+  readonly #settings: CollectSettings;
+  #process: ChildProcess | undefined;
+
+  constructor(settings: CollectSettings) {
+    this.#settings = settings;
+  }
+
+  async run(shard: ShardJob, onEpisode: (outcome: EpisodeOutcome) => void): Promise<ShardSummary> {
+    let reported = 0; // a second attempt repeats its episodes exactly; they are told once
+    for (let attempt = 1; ; attempt++) {
+      let seen = 0;
+      try {
+        return await this.#attempt(shard, (outcome) => {
+          if (++seen <= reported) return;
+          reported = seen;
+          onEpisode(outcome);
+        });
+      } catch (error) {
+        if (attempt === attempts || error instanceof UserError) throw error;
+        this.#process = undefined;
+      }
+    }
+  }
+
+  end(): void {
+    this.#process?.kill();
+  }
+
+  #attempt(shard: ShardJob, onEpisode: (outcome: EpisodeOutcome) => void): Promise<ShardSummary> {
+    const child = (this.#process ??= this.#start());
+    return new Promise((resolve, reject) => {
+      const onExit = (code: number | null, signal: string | null): void => {
+        reject(new Error(`a collecting process ended (${signal ?? `code ${code}`}) in ${shard.path}`));
+      };
+      const onMessage = (message: FromWorker): void => {
+        if (message.kind === "episode") {
+          onEpisode(message.outcome);
+          return;
+        }
+        child.off("message", onMessage).off("exit", onExit);
+        if (message.kind === "done") resolve(message.summary);
+        else reject(new UserError(message.message));
+      };
+      child.on("message", onMessage).on("exit", onExit);
+      child.send({ kind: "shard", shard } satisfies ToWorker);
+    });
+  }
+
+  #start(): ChildProcess {
+    const child = fork(program, { execArgv: ["--import", import.meta.resolve("tsx")] });
+    child.send({ kind: "settings", settings: this.#settings } satisfies ToWorker);
+    return child;
+  }
+}

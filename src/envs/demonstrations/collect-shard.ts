@@ -1,0 +1,161 @@
+/**
+ * Runs an expert through a list of episodes and writes them as one shard.
+ *
+ * An episode depends on its job and the settings alone, never on what ran before it or in which process: any number of
+ * workers makes the same files.
+ */
+import { Renderer } from "#mujoco";
+import { readBddl } from "../engine/bddl.ts";
+import { drawScene } from "../engine/draw-scene.ts";
+import { Mt19937 } from "../engine/mt19937.ts";
+import type { InitStates } from "../engine/pack.ts";
+import { robotState } from "../engine/robot-state.ts";
+import { assembleScene } from "../engine/scene.ts";
+import { SceneSimulation } from "../engine/scene-simulation.ts";
+import { turnPicture } from "../engine/turned-picture.ts";
+import { runEpisode } from "../experts/episode.ts";
+import { expertKit } from "../experts/kits.ts";
+import { drawMistakes } from "../experts/mistakes.ts";
+import { ActionNoise } from "../experts/noise.ts";
+import { TaskExpert } from "../experts/task-expert.ts";
+import { findSuite, type Suite } from "../packs.ts";
+import type { CollectSettings } from "./collect-settings.ts";
+import { drawFreshStart } from "./fresh-start.ts";
+import { ShardRecorder } from "./recorder.ts";
+
+export interface EpisodeJob {
+  /** Index within the suite. */
+  readonly task: number;
+  /** A stored start, or -1 to draw one from the seed. */
+  readonly start: number;
+  readonly seed: number;
+}
+
+export interface EpisodeOutcome {
+  readonly job: EpisodeJob;
+  readonly success: boolean;
+  readonly steps: number;
+}
+
+export interface ShardSummary {
+  readonly episodes: number;
+  readonly frames: number;
+  readonly attempts: number;
+}
+
+/** One task's world with its expert and its camera, made once per process. */
+interface Stage {
+  readonly world: SceneSimulation;
+  readonly expert: TaskExpert;
+  readonly renderer: Renderer;
+}
+
+export class ShardCollector implements Disposable {
+  readonly #suite: Suite;
+  readonly #settings: CollectSettings;
+  readonly #stages = new Map<number, Stage>();
+
+  constructor(settings: CollectSettings) {
+    this.#suite = findSuite(settings.suite);
+    this.#settings = settings;
+  }
+
+  collect(
+    jobs: readonly EpisodeJob[],
+    path: string,
+    onEpisode: (outcome: EpisodeOutcome) => void,
+  ): ShardSummary {
+    const { size, wrist } = this.#settings;
+    const recorder = new ShardRecorder({ width: size, height: size, wrist });
+    for (const job of jobs) onEpisode(this.#runEpisode(job, recorder));
+    recorder.write(path);
+    return { episodes: recorder.episodes, frames: recorder.frames, attempts: jobs.length };
+  }
+
+  [Symbol.dispose](): void {
+    for (const { world, renderer } of this.#stages.values()) {
+      renderer.dispose();
+      world.dispose();
+    }
+  }
+
+  #runEpisode(job: EpisodeJob, recorder: ShardRecorder): EpisodeOutcome {
+    const stage = this.#stage(job.task);
+    const { world, expert } = stage;
+    const settings = this.#settings;
+    const random = new Mt19937(job.seed);
+    const eye = this.#eye(stage, recorder);
+    this.#begin(stage, job, random, eye.look);
+    expert.reset(
+      drawMistakes(
+        { grasp: settings.grasp_error, place: settings.place_error, wrongObject: settings.wrong_object },
+        random,
+      ),
+    );
+    const noise = new ActionNoise(
+      { size: settings.noise, persistence: settings.noise_persistence, gripperFlips: settings.gripper_flips },
+      random,
+    );
+    eye.keep(world.success);
+    const { success, steps } = runEpisode(world, expert, {
+      maxSteps: settings.max_steps,
+      stepsAfterSuccess: settings.steps_after_success,
+      disturb: (action) => noise.disturb(action),
+      onStep: (executed, label) => recorder.addAction(executed, label),
+      onObservation: eye.look,
+      afterStep: eye.keep,
+    });
+    if (success || settings.keep_failures) recorder.endEpisode({ ...job, succeeded: success });
+    else recorder.dropEpisode();
+    return { job, success, steps };
+  }
+
+  /** Sees at the moment of an observation; keeps what was seen last as a frame. */
+  #eye({ world, renderer }: Stage, recorder: ShardRecorder) {
+    const { wrist: withWrist } = this.#settings;
+    const picture = (camera: string) => turnPicture(renderer.render(world.simulation, camera));
+    let main: Uint8Array = new Uint8Array(0);
+    let wrist: Uint8Array | undefined;
+    return {
+      look: () => {
+        main = picture("agentview");
+        if (withWrist) wrist = picture("robot0_eye_in_hand");
+      },
+      keep: (success: boolean) =>
+        recorder.addFrame({ main, wrist, state: robotState(world.reading), success }),
+    };
+  }
+
+  /** Puts the world into the job's start and lets it settle, looking at the end only. */
+  #begin({ world }: Stage, { task, start, seed }: EpisodeJob, random: Mt19937, look: () => void): void {
+    const { pack, tasks } = this.#suite;
+    const entry = tasks[task]!;
+    const fresh = start < 0 ? drawFreshStart(world, random, entry.name) : undefined;
+    drawScene(world, new Mt19937(seed)); // where fixtures stand, the same for both kinds of start
+    world.setState(fresh ?? storedStart(pack.readInitStates(entry), start));
+    const { settleSteps } = pack.control;
+    for (let step = 1; step <= settleSteps; step++)
+      world.step(openHand, step === settleSteps ? look : undefined);
+  }
+
+  #stage(task: number): Stage {
+    const known = this.#stages.get(task);
+    if (known) return known;
+    const { pack, tasks } = this.#suite;
+    const scene = assembleScene(pack, readBddl(pack.resolve(tasks[task]!.bddl)));
+    const model = SceneSimulation.compile(scene);
+    const { size } = this.#settings;
+    const stage = {
+      world: new SceneSimulation(scene, model),
+      expert: new TaskExpert(scene, expertKit(pack.name)),
+      renderer: new Renderer(model, { width: size, height: size, geomGroups: [false, true] }),
+    };
+    this.#stages.set(task, stage);
+    return stage;
+  }
+}
+
+const storedStart = ({ data, width }: InitStates, index: number): Float64Array =>
+  data.subarray(index * width, (index + 1) * width);
+
+const openHand = [0, 0, 0, 0, 0, 0, -1];

@@ -1,0 +1,14 @@
+/** Which experts there are, by asset pack. */
+import { UserError } from "#registry";
+import type { ExpertKit } from "./kit.ts";
+import { tabletopKit } from "./tabletop-kit.ts";
+
+const kits: Readonly<Record<string, ExpertKit>> = { tabletop: tabletopKit };
+
+export function expertKit(pack: string): ExpertKit {
+  const kit = kits[pack];
+  if (kit) return kit;
+  throw new UserError(
+    `there is no scripted expert for the ${pack} pack; there are: ${Object.keys(kits).join(", ")}`,
+  );
+}
