@@ -6,7 +6,7 @@
  */
 
 import { UserError } from "#registry";
-import { type DType, mapFile, type Tensor } from "#tensor";
+import { type DType, mapFile, scope, type Tensor } from "#tensor";
 import { replaceFile } from "./atomic-write.ts";
 import { mappedRun } from "./mapped-tensor.ts";
 import { elementBytes } from "./numeric-array.ts";
@@ -70,10 +70,13 @@ function* pieces(header: Uint8Array, ordered: readonly [string, Tensor][]): Gene
 
 /** One tensor is on the host at a time, however large the model on the device is. */
 function* tensorBytes(tensor: Tensor): Generator<Uint8Array> {
-  const host = tensor.detach().cpu().contiguous();
-  const view = host.hostView();
-  yield new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
-  host.dispose();
+  const host = scope(() => tensor.detach().cpu().contiguous());
+  try {
+    const view = host.hostView();
+    yield new Uint8Array(view.buffer, view.byteOffset, view.byteLength);
+  } finally {
+    host.dispose();
+  }
 }
 
 function encodeHeader(
