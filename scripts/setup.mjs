@@ -49,7 +49,7 @@ function check() {
   const states = steps.map((step) => {
     try {
       return {
-        name: step.name,
+        name: step.state?.() ?? step.name,
         done: (step.isPresent ?? step.isDone)(),
         mend: step.mend,
         optional: step.optional === true,

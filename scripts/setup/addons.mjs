@@ -62,6 +62,8 @@ function makeAddon(name, parts) {
   return {
     name: `build/${name}.node`,
     mend: "npm run native",
+    /** Why it is not done, for `reverie doctor`. */
+    state: () => `build/${name}.node${existsSync(target) ? " is older than its sources" : ""}`,
     isDone: () => existsSync(target) && readText(stampPath) === stampOf(name, parts.libraries()),
 
     async run({ detail, verbose }) {
