@@ -3,6 +3,7 @@ import { Registry, UserError } from "#registry";
 import type { LoadOptions, Policy, PolicyFamily } from "./policy.ts";
 
 export { policyFootprint } from "./footprint.ts";
+export { type FreshOptions, type MiniSizes, miniSizes, writeFreshCheckpoint } from "./openvla-oft/fresh.ts";
 export type {
   ActionSpec,
   ActOptions,
@@ -12,6 +13,7 @@ export type {
   Policy,
   PolicyFamily,
   Sampling,
+  SaveOptions,
 } from "./policy.ts";
 
 export const policies = new Registry<PolicyFamily>("policy", {

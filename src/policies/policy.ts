@@ -43,6 +43,11 @@ export interface ActionSpec {
   readonly gripper: "minus_one_opens" | "plus_one_opens" | "as_is";
 }
 
+export interface SaveOptions {
+  /** The weights' type on disk; as in memory unless said otherwise. */
+  readonly dtype?: DType;
+}
+
 export interface Policy {
   /** The registry's name of the family. */
   readonly modelType: string;
@@ -75,7 +80,7 @@ export interface Policy {
   supervisedLoss(sample: { readonly forwardInputs: ForwardInputs }): Tensor;
 
   /** Writes a folder that this family, and the reference implementation, can load. */
-  save(folder: string): Promise<void>;
+  save(folder: string, options?: SaveOptions): Promise<void>;
   dispose(): void;
 }
 

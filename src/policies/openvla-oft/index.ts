@@ -63,7 +63,7 @@ export function loadOft(
     valueCount: shape.values,
     freezeVision: settings.freeze_vision,
     trimPadding: settings.trim_padding && trims,
-    save: async (path) => savePrismatic(module, path, folder, settings),
+    save: async (path, { dtype: stored }) => savePrismatic(module, path, folder, { settings, dtype: stored }),
   });
 }
 

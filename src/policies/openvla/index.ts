@@ -63,6 +63,6 @@ export function loadOpenVla(
     valueCount: values,
     freezeVision: settings.freeze_vision,
     trimPadding: settings.trim_padding,
-    save: async (path) => savePrismatic(module, path, folder, settings),
+    save: async (path, { dtype: stored }) => savePrismatic(module, path, folder, { settings, dtype: stored }),
   });
 }

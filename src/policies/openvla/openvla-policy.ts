@@ -5,7 +5,7 @@
  */
 import type { ForwardInputs, Observation, PolicyEvaluation, PolicyStep } from "#data";
 import { cat, type Device, type DType, noGrad, scope, type Tensor } from "#tensor";
-import type { ActOptions, EvaluateOptions, LearnOptions, Policy } from "../policy.ts";
+import type { ActOptions, EvaluateOptions, LearnOptions, Policy, SaveOptions } from "../policy.ts";
 import type { ImageProcessor } from "../prismatic/images.ts";
 import { type Chain, learnByLayers } from "../prismatic/layers.ts";
 import { type PrismaticParts, PrismaticReader } from "../prismatic/reader.ts";
@@ -118,8 +118,8 @@ export class OpenVlaPolicy implements Policy {
     return this.evaluate(sample).logProbs.mean().neg();
   }
 
-  save(folder: string): Promise<void> {
-    return this.#parts.save(folder);
+  save(folder: string, options: SaveOptions = {}): Promise<void> {
+    return this.#parts.save(folder, options);
   }
 
   dispose(): void {

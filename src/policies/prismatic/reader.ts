@@ -7,6 +7,7 @@
  */
 import type { ForwardInputs, Observation, PolicyEvaluation, PolicyStep } from "#data";
 import { type Device, type DType, noGrad, scope, type Tensor } from "#tensor";
+import type { SaveOptions } from "../policy.ts";
 import type { ActionCodec } from "./actions.ts";
 import type { ImageProcessor } from "./images.ts";
 import type { Seen } from "./layers.ts";
@@ -29,7 +30,7 @@ export interface PrismaticParts<M = { see(pixels: Tensor): Tensor }> {
   /** Neither tower is trained: what they saw is recorded, and never computed again. */
   readonly freezeVision: boolean;
   readonly trimPadding: boolean;
-  readonly save: (folder: string) => Promise<void>;
+  readonly save: (folder: string, options: SaveOptions) => Promise<void>;
 }
 
 type Judged = Judgement & { readonly values_BV: Tensor | undefined };

@@ -1,0 +1,129 @@
+/**
+ * `sft`: a policy learns from demonstrations, with checkpoints to choose from and to go on from.
+ *
+ * OUT/base is the checkpoint that training began with, OUT/step_000075 and so on the ones it passed, and
+ * OUT/resume.safetensors what --resume needs. `--new mini` makes a small untrained policy first, with a tokenizer and
+ * statistics of its own, from the demonstrations.
+ */
+import { existsSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { type Demonstrations, openDemonstrations } from "#envs";
+import { readJsonFile, readSafetensors, writeJsonFile, writeSafetensors } from "#formats";
+import { JsonlWriter } from "#metrics";
+import { loadPolicy, type Policy } from "#policies";
+import { UserError } from "#registry";
+import { allowTf32, type DType, manualSeed } from "#tensor";
+import { labelDemonstrations, SftRun } from "#training";
+import type { Command } from "../command.ts";
+import { parseSftArguments, type SftArguments, sftUsage } from "./arguments.ts";
+import { makeBase } from "./base.ts";
+
+export const sftCommand: Command = {
+  usage: sftUsage,
+
+  async run(argv) {
+    const wishes = parseSftArguments(argv);
+    const sets = wishes.data.map(openDemonstrations);
+    say(describeSets(sets));
+    mkdirSync(wishes.out, { recursive: true });
+    const { policy, model } = await openPolicy(wishes, sets);
+    const frames = labelDemonstrations(policy, sets, { onProgress: progressLine("frames prepared") });
+    const run = new SftRun(policy, frames, wishes.settings);
+    if (wishes.resume) say(`going on from step ${restore(run, wishes.out)}`);
+    await train(run, wishes, model);
+    run.dispose();
+    policy.dispose();
+  },
+};
+
+const say = (line: string): void => console.log(line);
+
+const describeSets = (sets: readonly Demonstrations[]): string => {
+  const episodes = sets.flatMap((set) => set.episodes);
+  const good = episodes.filter(({ succeeded }) => succeeded).length;
+  const suites = sets.map(({ info }) => info.suite).join(", ");
+  return `${good} successful episodes of ${episodes.length} (${suites})`;
+};
+
+/** Overwrites itself on a terminal; elsewhere prints the last line only. */
+const progressLine =
+  (what: string) =>
+  (done: number, total: number): void => {
+    if (process.stdout.isTTY)
+      process.stdout.write(`\r${done} of ${total} ${what}${done === total ? "\n" : ""}`);
+    else if (done === total) say(`${total} ${what}`);
+  };
+
+type Model = Readonly<Record<string, unknown>>;
+
+async function openPolicy(
+  wishes: SftArguments,
+  sets: readonly Demonstrations[],
+): Promise<{ policy: Policy; model: Model }> {
+  const { device, precision, settings, out } = wishes;
+  manualSeed(settings.seed);
+  if (device.startsWith("cuda")) allowTf32(true);
+  const described = join(out, "model.json");
+  const model = wishes.resume && existsSync(described) ? readJsonFile(described) : makeBase(wishes, sets);
+  writeJsonFile(described, model);
+  const from = wishes.resume ? { ...model, model_path: latestCheckpoint(out) } : model;
+  const policy = await loadPolicy(
+    { ...from, precision },
+    { device, seed: settings.seed, actionSpec: { size: 7, gripper: "minus_one_opens" } },
+  );
+  const count = policy.module.parameters().reduce((sum, weight) => sum + weight.numel, 0);
+  say(`${(count / 1e6).toFixed(2)} million parameters on ${device}, ${precision}`);
+  return { policy, model };
+}
+
+/** Where --resume finds weights in full precision. */
+const latestCheckpoint = (out: string): string => join(out, "resume");
+const statePath = (out: string): string => join(out, "resume", "training.safetensors");
+
+function restore(run: SftRun, out: string): number {
+  if (!existsSync(statePath(out)))
+    throw new UserError(`${out} has nothing to resume from: no ${statePath(out)}`);
+  run.loadState(readSafetensors(statePath(out)));
+  return run.step;
+}
+
+async function train(run: SftRun, wishes: SftArguments, model: Model): Promise<void> {
+  const { settings, out, checkpointEvery } = wishes;
+  const log = new JsonlWriter(join(out, "metrics.jsonl"), { step: run.step + 1 });
+  let mark = { step: run.step, at: performance.now() };
+  await run.train({
+    reportEvery: wishes.reportEvery,
+    onProgress: ({ step, loss, lr, gradNorm }) => {
+      const now = performance.now();
+      const rate = ((step - mark.step) * settings.batch_size) / ((now - mark.at) / 1000);
+      mark = { step, at: now };
+      log.write(step, {
+        "sft/loss": loss,
+        "sft/lr": lr,
+        "sft/grad_norm": gradNorm,
+        "sft/samples_per_second": rate,
+      });
+      say(
+        `step ${step} of ${settings.steps}  loss ${loss.toFixed(4)}  lr ${lr.toExponential(1)}  ${rate.toFixed(0)} samples/s`,
+      );
+    },
+    afterStep: async (step) => {
+      if (step % checkpointEvery !== 0 && step !== settings.steps) return;
+      await saveCheckpoint(run, step, wishes, model);
+    },
+  });
+  await log.close();
+}
+
+async function saveCheckpoint(
+  run: SftRun,
+  step: number,
+  { out, storedAs }: SftArguments,
+  model: Model,
+): Promise<void> {
+  const folder = join(out, `step_${String(step).padStart(6, "0")}`);
+  await run.policy.save(folder, storedAs === undefined ? {} : { dtype: storedAs as DType });
+  await run.policy.save(latestCheckpoint(out));
+  writeSafetensors(statePath(out), run.state());
+  say(`saved ${folder} (model_type ${String(model.model_type)})`);
+}

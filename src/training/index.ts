@@ -1,0 +1,3 @@
+/** Training: runs from a configuration, and fine-tuning on demonstrations. */
+export { families } from "./families.ts";
+export * from "./sft/index.ts";
