@@ -1,0 +1,100 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { writeJsonFile } from "#formats";
+import { collectSettingsSchema } from "./collect-settings.ts";
+import { type EpisodeJob, type EpisodeOutcome, ShardCollector } from "./collect-shard.ts";
+import { infoPath, shardPath } from "./layout.ts";
+import { openDemonstrations } from "./reader.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "reverie-demonstrations-"));
+after(() => rmSync(folder, { recursive: true }));
+
+const settings = collectSettingsSchema.parse({ suite: "tabletop_object", size: 32, wrist: true, noise: 0.1 });
+const jobs: EpisodeJob[] = [
+  { task: 0, start: -1, seed: 11 },
+  { task: 3, start: 7, seed: 12 },
+];
+
+function collect(name: string, list: readonly EpisodeJob[], change: object = {}) {
+  const path = join(folder, name);
+  const outcomes: EpisodeOutcome[] = [];
+  using collector = new ShardCollector({ ...settings, ...change });
+  const summary = collector.collect(list, path, (outcome) => outcomes.push(outcome));
+  return { path, summary, outcomes };
+}
+
+function describe(shards: readonly object[]): void {
+  writeJsonFile(infoPath(folder), {
+    format: "reverie-demonstrations",
+    version: 1,
+    pack: "tabletop",
+    suite: settings.suite,
+    tasks: ["a", "b", "c", "d", "e", "f"],
+    width: 32,
+    height: 32,
+    wrist: true,
+    fps: 20,
+    shards,
+    settings,
+  });
+}
+
+test("an episode of T actions is read back with T + 1 frames, its labels beside what was executed", () => {
+  const { summary, outcomes } = collect("shard-00000.safetensors", jobs);
+  describe([summary]);
+  const { episodes, shards } = openDemonstrations(folder);
+  assert.deepEqual(
+    episodes.map(({ length, task, start, succeeded }) => ({ length, task, start, succeeded })),
+    outcomes.map(({ steps, job, success }) => ({
+      length: steps,
+      task: job.task,
+      start: job.start,
+      succeeded: success,
+    })),
+  );
+  assert.equal(episodes[1]?.firstFrame, (episodes[0]?.length ?? 0) + 1);
+  assert.equal(
+    summary.frames,
+    episodes.reduce((sum, { length }) => sum + length + 1, 0),
+  );
+  const [tensors] = shards;
+  assert.deepEqual(tensors?.get("main_images")?.shape, [summary.frames, 32, 32, 3]);
+  assert.notDeepEqual(tensors?.get("actions")?.toArray(), tensors?.get("expert_actions")?.toArray());
+  const success = tensors?.get("success")?.toArray() as number[];
+  assert.equal(success[0], 0);
+  assert.equal(success[episodes[0]!.length], 1, "the last frame of a solved episode shows the goal");
+});
+
+test("an episode does not depend on the episodes before it", () => {
+  const both = collect("both.safetensors", jobs);
+  const turned = collect("turned.safetensors", [...jobs].reverse());
+  const second = collect("second.safetensors", [jobs[1]!]);
+  assert.deepEqual(turned.outcomes.toReversed(), both.outcomes);
+  assert.deepEqual(second.outcomes, both.outcomes.slice(1));
+  assert.deepEqual(readFileSync(collect("again.safetensors", jobs).path), readFileSync(both.path));
+});
+
+test("failed episodes are dropped unless they are asked for", () => {
+  const hopeless = { max_steps: 5 };
+  assert.equal(collect("dropped.safetensors", jobs, hopeless).summary.episodes, 0);
+  const kept = collect("kept.safetensors", jobs, { ...hopeless, keep_failures: true }).summary;
+  assert.deepEqual(kept, { episodes: 2, frames: 12, attempts: 2 });
+});
+
+test("a damaged or missing description is an error that names it", () => {
+  assert.throws(() => openDemonstrations(join(folder, "nowhere")), /no dataset\.json.*reverie collect/);
+  writeFileSync(infoPath(folder), "{}");
+  assert.throws(() => openDemonstrations(folder), /dataset\.json does not describe demonstrations/);
+});
+
+test("a shard that was cut short, or is not as described, is an error that names it", () => {
+  const { summary } = collect("shard-00000.safetensors", jobs);
+  describe([{ ...summary, frames: summary.frames + 1 }]);
+  assert.throws(() => openDemonstrations(folder), /shard-00000.*main_images should be/);
+  describe([summary]);
+  truncateSync(shardPath(folder, 0), 100_000);
+  assert.throws(() => openDemonstrations(folder), /shard-00000/);
+});
