@@ -16,17 +16,7 @@ import { type Recording, readRecording } from "./libero/recording.ts";
 import { replayEpisode } from "./libero/replay.ts";
 import type { ParityCase, ParityOptions } from "./main.ts";
 
-/**
- * The recorded pictures were drawn by Mesa in software on a machine with 512-bit vectors. Mesa's last bits depend on the
- * vectors' width, so it is asked for the same here; a graphics card would draw other last bits still.
- */
-function drawAsRecorded(): void {
-  process.env.REVERIE_GL ??= "egl-surfaceless";
-  process.env.LP_NATIVE_VECTOR_WIDTH ??= "512";
-}
-
 export async function run(dir: string, options: ParityOptions = {}): Promise<ParityCase[]> {
-  drawAsRecorded();
   const folders = episodesIn(dir);
   if (folders.length === 0) throw new UserError(`${dir} has no recorded episode: no folder with a meta.json`);
   const pack = liberoPack(await preparedAssets(options.assets));

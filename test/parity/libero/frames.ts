@@ -3,9 +3,13 @@
  *
  * In closed loop positions differ in their last bits, which rarely moves a pixel; when it does, the picture
  * is drawn once more from the recorded positions, and that one must be equal.
+ *
+ * One exception: Mesa makes the smaller copies of an sRGB texture with the processor's approximate reciprocal square
+ * root (rsqrtps), whose last bits differ between makers. Python MuJoCo on the same machine gives our bytes
+ * (`npm run bench -- mujoco`), but a recording from another machine may be off by a few grey levels there.
  */
 import { readPng } from "#formats";
-import { Renderer, Simulation } from "#mujoco";
+import { type Model, Renderer, Simulation } from "#mujoco";
 import { Mt19937 } from "../../../src/envs/engine/mt19937.ts";
 import { ownedByReset } from "../../../src/envs/engine/scene-reset.ts";
 import type { ParityCase } from "../main.ts";
@@ -26,12 +30,18 @@ export function* compareFrames(recording: Recording, built: Built): Generator<Pa
     world.step(recording.row("actions", step - 1), (simulation) => {
       if (wanted.length === 0) return;
       const inClosedLoop = wanted.map((frame) => differing(frame, renderer.render(simulation, frame.camera)));
+      const tolerance = hasSrgbTexture(built.model) ? 4 : 0;
       let worst = Math.max(...inClosedLoop);
       if (worst > 0) {
         copyRecorded(recording, simulation, recorded, step);
         worst = Math.max(...wanted.map((frame) => differing(frame, renderer.render(recorded, frame.camera))));
       }
-      found.push({ name: `frames of step ${step}: bytes that differ`, ok: worst === 0, worst, tolerance: 0 });
+      found.push({
+        name: `frames of step ${step}: grey levels apart`,
+        ok: worst <= tolerance,
+        worst,
+        tolerance,
+      });
     });
     if (wanted.length > 0 && found.length === 0) {
       found.push({ name: `frames of step ${step}: not observed`, ok: false, worst: 1, tolerance: 0 });
@@ -50,10 +60,14 @@ function copyRecorded({ meta, row }: Recording, from: Simulation, to: Simulation
   to.forward();
 }
 
+const srgb = 2; // mjtColorSpace
+const hasSrgbTexture = (model: Model): boolean => model.array("tex_colorspace").includes(srgb);
+
+/** The largest difference of a byte. */
 function differing(frame: Frame, pixels: Uint8Array): number {
   const picture = readPng(frame.path);
-  if (picture.channels !== 3 || picture.data.length !== pixels.length) return pixels.length;
-  let count = 0;
-  for (let i = 0; i < pixels.length; i++) if (pixels[i] !== picture.data[i]) count++;
-  return count;
+  if (picture.channels !== 3 || picture.data.length !== pixels.length) return 255;
+  let worst = 0;
+  for (let i = 0; i < pixels.length; i++) worst = Math.max(worst, Math.abs(pixels[i]! - picture.data[i]!));
+  return worst;
 }
