@@ -24,7 +24,10 @@ export function parseOverride(text: string): Override {
   const [, sign = "", key = "", at, value] =
     /^(\+\+|\+|~|)([^@=]+?)(?:@([^=]*))?(?:=([\s\S]*))?$/.exec(text) ?? [];
   const kind = kinds[sign as keyof typeof kinds];
-  if (!/^[\w./,$ -]+$/.test(key) || (value === undefined && kind !== "delete")) {
+  if (
+    !/^[\w,$ -]*\w[\w,$ -]*(?:[./][\w,$ -]*\w[\w,$ -]*)*$/.test(key) ||
+    (value === undefined && kind !== "delete")
+  ) {
     throw new UserError(`"${text}" is not an override; expected key=value, +key=value, ++key=value or ~key`);
   }
   if (value !== undefined && /^(?:choice|range|interval|glob|shuffle|sort)\(.*\)$/.test(value.trim())) {

@@ -1,0 +1,201 @@
+/** Every shipped configuration, with the placements that the seeds document, and what wrong ones are told. */
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { planRun, planText, readConfig, SearchPath, shippedConfigs } from "#config";
+import { policies } from "#policies";
+import { families } from "../src/training/families.ts";
+
+const sixteen = "cluster.simulated_devices=16";
+const plan = async (name: string, ...overrides: string[]) =>
+  planRun(await readConfig(name, { families, overrides }));
+const skip = (name: string) =>
+  name.includes("pi0") && !policies.has("openpi") ? "the π0 family is not here yet" : false;
+
+/** The configurations that the five seed documents name. */
+const seeds = [
+  ...["opensora_libero_spatial_grpo_openvlaoft", "wan_libero_spatial_grpo_openvlaoft"],
+  ...["libero_10_ppo_openvlaoft", "libero_10_grpo_openvlaoft", "libero_spatial_evac_grpo_openvlaoft"],
+  ...["omnigibson_ppo_openvlaoft", "omnigibson_grpo_openvlaoft", "omnigibson_ppo_pi0"],
+];
+const shipped = new SearchPath([shippedConfigs]).options("");
+
+test("the configurations of the seeds are all there", () => {
+  assert.deepEqual(
+    seeds.filter((name) => !shipped.includes(name)),
+    [],
+  );
+});
+
+for (const name of shipped) {
+  test(`${name} makes a plan on 16 accelerators, without a remark but for files that are elsewhere`, {
+    skip: skip(name),
+  }, async () => {
+    const made = await plan(name, sixteen);
+    const remarks = made.checked.problems.filter((each) => !each.message.includes("on this machine"));
+    assert.deepEqual(remarks, []);
+    assert.ok(Number.isInteger(made.batch.optimizerSteps) && made.batch.optimizerSteps > 0);
+    assert.match(planText(made), /one training step/);
+  });
+}
+
+/** From the seeds' pages; the number of environments is raised where a page's placement has more workers than they have. */
+const documented: [config: string, mode: string, overrides: string[]][] = [
+  [
+    "libero_10_grpo_openvlaoft",
+    "hybrid",
+    ["cluster.component_placement={env: 0-7, rollout: 8-15, actor: 0-15}", "rollout.pipeline_stage_num=2"],
+  ],
+  [
+    "libero_10_ppo_openvlaoft",
+    "hybrid",
+    ["cluster.component_placement={env: 0-7, rollout: 8-15, actor: 0-15}", "rollout.pipeline_stage_num=2"],
+  ],
+  ["libero_10_grpo_openvlaoft", "shared", ["cluster.num_nodes=1"]],
+  [
+    "libero_10_grpo_openvlaoft",
+    "separated",
+    ["cluster.component_placement={env: 0-3, rollout: 4-7, actor: 8-15}"],
+  ],
+  [
+    "libero_10_ppo_openvlaoft",
+    "separated",
+    ["cluster.component_placement={env: 0-3, rollout: 4-7, actor: 8-15}"],
+  ],
+  ["libero_spatial_evac_grpo_openvlaoft", "hybrid", []],
+  [
+    "libero_spatial_evac_grpo_openvlaoft",
+    "separated",
+    ["cluster.component_placement={env: 0-3, rollout: 4-7, actor: 8-15}"],
+  ],
+  ["omnigibson_ppo_openvlaoft", "hybrid", []],
+  ["omnigibson_grpo_openvlaoft", "hybrid", []],
+  [
+    "omnigibson_grpo_openvlaoft",
+    "separated",
+    ["cluster.component_placement={env: 0-3, rollout: 4-7, actor: 8-15}"],
+  ],
+  [
+    "omnigibson_ppo_openvlaoft",
+    "shared",
+    ["cluster.component_placement={env: all, rollout: all, actor: all}", "rollout.pipeline_stage_num=1"],
+  ],
+];
+for (const [name, mode, overrides] of documented) {
+  test(`${name} accepts its documented ${mode} placement`, async () => {
+    assert.equal((await plan(name, sixteen, "cluster.num_nodes=2", ...overrides)).mode, mode);
+  });
+}
+
+test("the arithmetic of OpenSora's step is that of the seed: 32768 samples, 4 optimiser steps", async () => {
+  const { batch, checked } = await plan(
+    "opensora_libero_spatial_grpo_openvlaoft",
+    "cluster.simulated_devices=8",
+  );
+  assert.equal(batch.samples, 32768);
+  assert.equal(batch.optimizerSteps, 4);
+  assert.equal(batch.microBatches, 8192 / (32 * 8));
+  assert.equal(
+    checked.config.env.train.initial_image_path,
+    "/path/to/model/RLinf-OpenSora-LIBERO-Spatial/dataset/",
+  );
+});
+
+test("a shipped preset can be exchanged from the command line, in both spellings", async () => {
+  for (const swap of ["env@env.train=libero_goal", "env/train=libero_goal"]) {
+    const { checked } = await plan("libero_10_grpo_openvlaoft", sixteen, swap);
+    assert.equal(checked.config.env.train.task_suite_name, "libero_goal");
+    assert.equal(checked.config.env.eval?.task_suite_name, "libero_10");
+  }
+});
+
+test("tabletop configurations plan on a machine without accelerators", async () => {
+  const made = await plan("tabletop_spatial_grpo_openvlaoft_mini");
+  assert.deepEqual(made.checked.worlds, { env: 1, rollout: 1, actor: 1 });
+  assert.match(planText(made), /every worker runs on the CPU/);
+});
+
+/** What is wrong, and what the error must say. */
+const mistakes: [overrides: string[], says: RegExp][] = [
+  [["env.train.total_num_envs=60"], /command line: env\.train\.total_num_envs: 60 is not a multiple of 8/],
+  [["algorithm.group_size=1"], /algorithm\.group_size: is 1, but grpo compares/],
+  [["env.train.group_size=4"], /env\.train\.group_size: is 4, but algorithm\.group_size is 8/],
+  [["actor.global_batch_size=10000"], /actor\.global_batch_size: 10000 is not a multiple of 256/],
+  [["actor.global_batch_size=12288"], /65536 samples per training step do not fill whole batches of 12288/],
+  [["env.train.max_steps_per_rollout_epoch=500"], /500 is not a multiple of 8 \(actions per chunk\)/],
+  [["+algorithm.gama=0.9"], /algorithm\.gama: no such setting; did you mean gamma\?/],
+  [["+env.train.reset_griper_open=true"], /did you mean reset_gripper_open\?/],
+  [["+rollout.pipelin_stage_num=2"], /did you mean pipeline_stage_num\?/],
+  [["algorithm.clip_ratio_low=-1"], /algorithm\.clip_ratio_low: expected at least 0, found -1/],
+  [["algorithm.adv_type=gae2"], /no algorithm .* named "gae2"; there are: gae, grpo/],
+  [["algorithm.loss_type=actor_critic"], /actor\.model\.add_value_head: must be true/],
+  [["actor.model.model_type=openvla2"], /no policy named "openvla2"/],
+  [["env.train.task_suite_name=libero_11"], /env\.train\.task_suite_name: expected "libero_spatial" or/],
+  [["cluster.component_placement={env: 0-99}"], /needs number 99, but the cluster has 8 accelerators/],
+  [["runner.val_check_interval=10"], /runner\.save_interval: 25 is not a multiple of val_check_interval 10/],
+  [
+    ["actor.model.num_action_chunks=oops"],
+    /actor\.model\.num_action_chunks: expected a whole number|number, found "oops"/,
+  ],
+];
+for (const [overrides, says] of mistakes) {
+  test(`${overrides.join(" ")} is refused before anything starts, with the reason`, async () => {
+    await assert.rejects(
+      plan("libero_10_grpo_openvlaoft", "cluster.simulated_devices=8", ...overrides),
+      (error: Error) => {
+        assert.equal(error.name, "UserError");
+        assert.match(error.message, says);
+        return true;
+      },
+    );
+  });
+}
+
+test("several mistakes are told at once, each with its file and line", async (context) => {
+  const folder = mkdtempSync(join(tmpdir(), "reverie-config-"));
+  context.after(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, "mine.yaml");
+  writeFileSync(
+    file,
+    "defaults:\n  - libero_10_grpo_openvlaoft\n  - _self_\nrunner:\n  max_epochs: many\nenv:\n  train:\n    nonsense: 1\n",
+  );
+  await assert.rejects(plan(file), (error: Error) => {
+    assert.match(error.message, /has 2 errors/);
+    assert.match(error.message, /mine\.yaml:5: runner\.max_epochs: expected/);
+    assert.match(error.message, /mine\.yaml:8: env\.train\.nonsense: no such setting/);
+    return true;
+  });
+});
+
+test("a world whose chunk differs from the policy's is refused", async () => {
+  const wrong = plan(
+    "wan_libero_spatial_grpo_openvlaoft",
+    sixteen,
+    "env.train.chunk=4",
+    "env.train.num_frames=9",
+  );
+  await assert.rejects(wrong, /env\.train\.chunk: is 4, but actor\.model\.num_action_chunks is 8/);
+});
+
+test("files that are not there stop a run, but not a plan", async () => {
+  const options = { families, overrides: [sixteen] };
+  const { problems } = await readConfig("libero_10_grpo_openvlaoft", options);
+  assert.ok(problems.some((each) => each.severity === "warning" && each.path === "actor.model.model_path"));
+  const start = readConfig("libero_10_grpo_openvlaoft", { ...options, requireFiles: true });
+  await assert.rejects(start, /actor\.model\.model_path: there is no .*Openvla-oft-SFT-libero10-traj1/);
+});
+
+test("a setting without effect is told, not obeyed in silence", async () => {
+  const { checked } = await plan(
+    "libero_10_grpo_openvlaoft",
+    sixteen,
+    "+algorithm.gamma=0.9",
+    "rollout.sampling_params.top_p=0.9",
+  );
+  const warnings = checked.problems
+    .filter((each) => each.message.startsWith("has no effect"))
+    .map((each) => each.path);
+  assert.deepEqual(warnings.sort(), ["algorithm.gamma", "rollout.sampling_params.top_p"]);
+});
