@@ -157,3 +157,25 @@ test("the lockfile has an entry for every optional package, without which npm ci
   );
   assert.deepEqual(missing, []);
 });
+
+test("the README fits in 150 lines and CONTRIBUTING in 100", () => {
+  const lines = (path: string) => readFileSync(path, "utf8").trimEnd().split("\n").length;
+  assert.ok(lines("README.md") <= 150, `README.md: ${lines("README.md")}`);
+  assert.ok(lines("CONTRIBUTING.md") <= 100, `CONTRIBUTING.md: ${lines("CONTRIBUTING.md")}`);
+});
+
+test("every page of docs is in their index, and every link of a page leads somewhere", () => {
+  const pages = readdirSync("docs", { recursive: true, encoding: "utf8" }).filter((file) =>
+    file.endsWith(".md"),
+  );
+  const index = readFileSync("docs/README.md", "utf8");
+  const faults = pages.filter((page) => page !== "README.md" && !index.includes(`(${page})`));
+  for (const page of [...pages.map((file) => join("docs", file)), "README.md", "CONTRIBUTING.md"]) {
+    for (const [, target = ""] of readFileSync(page, "utf8").matchAll(
+      /\]\((?!https?:|#)([^)#\s]+)[^)]*\)/g,
+    )) {
+      if (!existsSync(resolve(page, "..", target))) faults.push(`${page} links to ${target}`);
+    }
+  }
+  assert.deepEqual(faults, []);
+});
