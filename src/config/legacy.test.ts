@@ -1,0 +1,84 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { migrateLegacyKeys } from "./legacy.ts";
+import { type MapNode, plain } from "./tree.ts";
+import { parseYaml } from "./yaml-file.ts";
+
+const migrate = (text: string) => {
+  const { root, notes } = migrateLegacyKeys(parseYaml(text, "old.yaml").content);
+  return {
+    config: plain(root),
+    notes: notes.map((note) => `${note.place} ${note.path}: ${note.message}`),
+    root: root as MapNode,
+  };
+};
+
+test("groups of environments become a number of slots", () => {
+  const { config, notes } = migrate(
+    "algorithm: {group_size: 2, num_group_envs: 8}\nenv: {train: {total_num_envs: null}}\n",
+  );
+  assert.deepEqual(config, {
+    algorithm: { group_size: 2 },
+    env: { train: { total_num_envs: 16, group_size: 2 } },
+  });
+  assert.match(
+    notes[0] ?? "",
+    /old\.yaml:1 algorithm\.num_group_envs: old name; understood as env\.train\.total_num_envs/,
+  );
+});
+
+test("chunk steps become actions", () => {
+  const { config } = migrate(
+    "algorithm: {n_chunk_steps: 20}\nactor: {model: {num_action_chunks: 8}}\nenv: {train: {}}\n",
+  );
+  assert.deepEqual(config, {
+    algorithm: {},
+    actor: { model: { num_action_chunks: 8 } },
+    env: { train: { max_steps_per_rollout_epoch: 160 } },
+  });
+});
+
+test("a value that the new place already has is kept, and the note says so", () => {
+  const { config, notes } = migrate(
+    "algorithm: {auto_reset: true}\nenv: {train: {auto_reset: false}, eval: {}}\n",
+  );
+  assert.deepEqual(config, {
+    algorithm: {},
+    env: { train: { auto_reset: false }, eval: { auto_reset: true } },
+  });
+  assert.match(notes[0] ?? "", /env\.train\.auto_reset, which is already set and env\.eval\.auto_reset/);
+});
+
+test("older names of simulators, losses and models are understood", () => {
+  const { config } = migrate(
+    "env: {train: {simulator_type: omnigibson}}\nalgorithm: {adv_type: embodied_gae, loss_type: embodied_ppo}\nactor: {model: {model_name: openvla_oft, vh_mode: a0}}\n",
+  );
+  assert.deepEqual(config, {
+    env: { train: { env_type: "behavior" } },
+    algorithm: { adv_type: "gae", loss_type: "actor_critic" },
+    actor: { model: { model_type: "openvla_oft", add_value_head: true } },
+  });
+});
+
+test("greedy sampling and W&B of the seeds' older pages are understood", () => {
+  const { config } = migrate(
+    "algorithm: {sampling_params: {use_greedy: true, top_k: 50}}\ntrainer: {logger: {wandb: {enable: True, project_name: RLinf, experiment_name: x}}}\n",
+  );
+  assert.deepEqual(config, {
+    algorithm: {},
+    rollout: { sampling_params: { top_k: 50, do_sample: false } },
+    runner: { logger: { logger_backends: ["wandb"], project_name: "RLinf", experiment_name: "x" } },
+  });
+});
+
+test("a video block at the top goes to training and evaluation", () => {
+  const { config } = migrate("video_cfg: {save_video: True}\nenv: {train: {}, eval: {}}\n");
+  assert.deepEqual(config, {
+    env: { train: { video_cfg: { save_video: true } }, eval: { video_cfg: { save_video: true } } },
+  });
+});
+
+test("a file without old names is left alone", () => {
+  const { config, notes } = migrate("runner: {max_epochs: 3}\n");
+  assert.deepEqual([config, notes], [{ runner: { max_epochs: 3 } }, []]);
+});
