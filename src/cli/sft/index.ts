@@ -16,7 +16,7 @@ import { allowTf32, type DType, manualSeed } from "#tensor";
 import { labelDemonstrations, SftRun } from "#training";
 import type { Command } from "../command.ts";
 import { parseSftArguments, type SftArguments, sftUsage } from "./arguments.ts";
-import { makeBase } from "./base.ts";
+import { makeBase } from "./starting-checkpoint.ts";
 
 export const sftCommand: Command = {
   usage: sftUsage,
