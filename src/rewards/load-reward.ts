@@ -45,7 +45,11 @@ const taskResnet: Loader = (weights, settings, options) => {
 };
 
 /** Trainers wrap modules; each prefix is cut once, in this order. Normalisation constants are ours already. */
-const scorer: Loader = (weights, { from_pretrained: source, scorer: settings = defaultResnetScorer }, options) => {
+const scorer: Loader = (
+  weights,
+  { from_pretrained: source, scorer: settings = defaultResnetScorer },
+  options,
+) => {
   const bare = new Map<string, Tensor>();
   for (const [key, value] of weights) {
     const name = ["module.", "_orig_mod.", "model."].reduce(
@@ -70,7 +74,8 @@ const loaders: Readonly<Record<string, Loader>> = {
 export function loadReward(settings: RewardSettings, options: ModuleOptions = {}): RewardModel {
   const { type, from_pretrained: path } = settings;
   const load = loaders[type];
-  if (!load) throw new UserError(`no reward model named "${type}"; there are: ${Object.keys(loaders).join(", ")}`);
+  if (!load)
+    throw new UserError(`no reward model named "${type}"; there are: ${Object.keys(loaders).join(", ")}`);
   const weights = path.endsWith(".safetensors") ? readSafetensors(path) : readTorchState(path);
   return load(weights, settings, options);
 }

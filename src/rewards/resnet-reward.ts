@@ -5,8 +5,8 @@
  */
 import { Linear, Module, type ModuleOptions } from "#nn";
 import { type Device, type DType, scope, type Tensor } from "#tensor";
-import type { RewardModel } from "./reward-model.ts";
 import { runTrunk, type TrunkLayers, type TrunkWidths, trunkLayers } from "./resnet-trunk.ts";
+import type { RewardModel } from "./reward-model.ts";
 
 class Network extends Module {
   readonly net: TrunkLayers & { readonly "7": Linear };

@@ -86,5 +86,10 @@ export function runTrunk(layers: TrunkLayers, pictures_NCHW: Tensor): Tensor {
 /** Widths of a stored trunk, read from its shapes, so that small classifiers need no config file. */
 export function widthsOf(weights: ReadonlyMap<string, Tensor>, prefix: string): TrunkWidths {
   const width = (key: string): number => weights.get(`${prefix}.${key}`)?.shape[0] ?? 0;
-  return [width("1.0.conv1.weight"), width("2.0.conv1.weight"), width("3.0.conv1.weight"), width("4.0.conv1.weight")];
+  return [
+    width("1.0.conv1.weight"),
+    width("2.0.conv1.weight"),
+    width("3.0.conv1.weight"),
+    width("4.0.conv1.weight"),
+  ];
 }

@@ -8,8 +8,8 @@
 import { Embedding, Linear, Module, type ModuleOptions } from "#nn";
 import { UserError } from "#registry";
 import { aten, cat, type Device, type DType, scope, type Tensor, tensor } from "#tensor";
-import type { RewardModel } from "./reward-model.ts";
 import { runTrunk, type TrunkLayers, type TrunkWidths, trunkLayers } from "./resnet-trunk.ts";
+import type { RewardModel } from "./reward-model.ts";
 
 export interface TaskResnetSizes {
   readonly widths: TrunkWidths;

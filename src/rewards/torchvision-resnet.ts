@@ -57,7 +57,13 @@ class Block extends Module {
     super();
     const { inputs, width, outputs, stride } = shape;
     const conv = (from: number, to: number, kernel: number, step: number): Conv2d =>
-      new Conv2d(from, to, { kernel: kernel, stride: step, padding: (kernel - 1) / 2, bias: false, ...options });
+      new Conv2d(from, to, {
+        kernel: kernel,
+        stride: step,
+        padding: (kernel - 1) / 2,
+        bias: false,
+        ...options,
+      });
     this.conv1 = bottleneck ? conv(inputs, width, 1, 1) : conv(inputs, width, 3, stride);
     this.bn1 = new BatchNorm2d(width, options);
     this.conv2 = conv(width, width, 3, bottleneck ? stride : 1);
@@ -95,7 +101,11 @@ export class TorchvisionResnet extends Module {
       const outputs = width * expansion;
       return Array.from({ length: count }, (_, block) => {
         const inputs = block > 0 ? outputs : stage === 0 ? 64 : outputs / 2;
-        return new Block({ inputs, width, outputs, stride: block === 0 && stage > 0 ? 2 : 1 }, bottleneck, options);
+        return new Block(
+          { inputs, width, outputs, stride: block === 0 && stage > 0 ? 2 : 1 },
+          bottleneck,
+          options,
+        );
       });
     });
     const features = 512 * expansion;
@@ -117,7 +127,8 @@ export class TorchvisionResnet extends Module {
     }
     const features = aten.adaptive_avg_pool2d(x, [1, 1]).flatten(1);
     const { fc } = this;
-    const score = fc instanceof Linear ? fc.forward(features) : fc["3"].forward(aten.relu(fc["0"].forward(features)));
+    const score =
+      fc instanceof Linear ? fc.forward(features) : fc["3"].forward(aten.relu(fc["0"].forward(features)));
     return score.squeeze(1);
   }
 }

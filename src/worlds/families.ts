@@ -4,9 +4,10 @@
  * Each parses its own part of the env block and loads itself from a folder in the published layout; nothing outside
  * a family's folder knows its settings.
  */
+
+import type { z } from "zod";
 import { Registry } from "#registry";
 import type { Device, DType } from "#tensor";
-import type { z } from "zod";
 import type { World } from "./world.ts";
 
 export interface WorldPlace {

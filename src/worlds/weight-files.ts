@@ -1,14 +1,15 @@
 /** Finds and reads the weight files of a world's folder, whichever of the published forms they have. */
 import { existsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { z } from "zod";
 import { openCheckpoint, readJsonFile, readSafetensors, readTorchState } from "#formats";
 import { UserError } from "#registry";
 import type { Tensor } from "#tensor";
-import { z } from "zod";
 
 /** The tensors of a `.safetensors`, `.pth` or `.ckpt` file, of all shards beside it, or of a folder. */
 export function readWeights(path: string): Map<string, Tensor> {
-  if (!existsSync(path)) throw new UserError(`no weights at ${path}: set the path to the downloaded world's folder`);
+  if (!existsSync(path))
+    throw new UserError(`no weights at ${path}: set the path to the downloaded world's folder`);
   if (statSync(path).isDirectory()) return openCheckpoint(path).read();
   const isShard = /-\d{5}(-of-\d{5})?\.safetensors$/.test(path);
   if (isShard && existsSync(join(dirname(path), "model.safetensors.index.json"))) {

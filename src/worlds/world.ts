@@ -29,8 +29,6 @@ export interface Imagined {
   readonly frames: Tensor; // [B, C, 3, H, W]
   /** What the frames were decoded from: latents of the whole window, for truth meters and parity. */
   readonly latents: Tensor;
-  /** Robot states after the chunk, where the world knows them. */
-  readonly states?: Tensor; // [B, D]
 }
 
 /** Called after every denoising step with the latents as they then are; they live only during the call. */
@@ -50,6 +48,9 @@ export interface World {
 
   /** `slots[b]` names the noise stream of row b. */
   imagine(request: ImagineRequest): Imagined;
+
+  /** The robot's state, float32 [D], where the world knows it. */
+  robotState?(memory: WorldMemory): Tensor;
 
   /** Moves the weights: to the CPU while others need the device, and back. */
   to(place: { device?: Device; dtype?: DType }): void;

@@ -22,9 +22,16 @@ const kinds: Readonly<Record<string, () => Promise<Compare>>> = {
 export async function run(dir: string): Promise<ParityCase[]> {
   const found = Object.keys(kinds).filter((kind) => existsSync(join(dir, kind)));
   const one = Object.keys(kinds).find((kind) => basename(dir).startsWith(kind));
-  const jobs = found.length > 0 ? found.map((kind) => [kind, join(dir, kind)] as const) : one ? [[one, dir] as const] : [];
+  const jobs =
+    found.length > 0
+      ? found.map((kind) => [kind, join(dir, kind)] as const)
+      : one
+        ? [[one, dir] as const]
+        : [];
   if (jobs.length === 0) {
-    throw new UserError(`${dir} holds none of ${Object.keys(kinds).join(", ")}: give a folder of world recordings`);
+    throw new UserError(
+      `${dir} holds none of ${Object.keys(kinds).join(", ")}: give a folder of world recordings`,
+    );
   }
   const results: ParityCase[] = [];
   for (const [kind, folder] of jobs) {

@@ -12,7 +12,9 @@ export interface FrameRecord {
 
 export function parseFrameRecords(array: NumpyArray, path: string): FrameRecord[] {
   if (array.dtype !== "object") {
-    throw new UserError(`${path} holds ${array.dtype} numbers; a trajectory is an array of frame records (dicts)`);
+    throw new UserError(
+      `${path} holds ${array.dtype} numbers; a trajectory is an array of frame records (dicts)`,
+    );
   }
   return array.data.map((item, index) => parseFrameRecord(item, `${path}, frame ${index}`));
 }
@@ -23,7 +25,9 @@ function parseFrameRecord(item: unknown, where: string): FrameRecord {
   const action = numbers(item.get("delta_action"));
   const pose = numbers(item.get("init_ee_pose")) ?? numbers(item.get("abs_action"));
   if (pose && pose.length !== 8) {
-    throw new UserError(`${where}: the end-effector pose has ${pose.length} numbers; expected 8 (xyz, quaternion, gripper)`);
+    throw new UserError(
+      `${where}: the end-effector pose has ${pose.length} numbers; expected 8 (xyz, quaternion, gripper)`,
+    );
   }
   return {
     image: picture(item.get("image"), where),

@@ -14,7 +14,14 @@ import type { EnvStep, Observation } from "#data";
 import { UserError } from "#registry";
 import type { RewardModel } from "#rewards";
 import { keep, noGrad, scope, stack, type Tensor, tensor, zeros } from "#tensor";
-import { type DenoisingWatcher, FixedSeedNoise, type NoiseSource, SlotNoise, toBytes, type World } from "#worlds";
+import {
+  type DenoisingWatcher,
+  FixedSeedNoise,
+  type NoiseSource,
+  SlotNoise,
+  toBytes,
+  type World,
+} from "#worlds";
 import { ResetIds } from "./reset-ids.ts";
 import { rewardChunk } from "./rewards.ts";
 import type { LearnedEnvSettings } from "./settings.ts";
@@ -65,7 +72,8 @@ export class LearnedEnv {
     this.chunk = parts.world.chunk;
     this.actionSize = parts.world.actionSize;
     this.#parts = parts;
-    this.#noise = parts.noise ?? (settings.noise === "fixed" ? new FixedSeedNoise(size, 0) : new SlotNoise(size, seed));
+    this.#noise =
+      parts.noise ?? (settings.noise === "fixed" ? new FixedSeedNoise(size, 0) : new SlotNoise(size, seed));
   }
 
   /** Draws the starts of the next scheduled reset; the loop calls it once per rollout epoch. */
@@ -123,7 +131,7 @@ export class LearnedEnv {
           this.#slots[slot] = newSlot({
             memory: keepMemory(memories[i]!),
             picture: keep(toBytes(frame).permute([1, 2, 0]).contiguous()),
-            state: undefined,
+            state: keepIfAny(world.robotState?.(memories[i]!)),
             instruction,
             startId: ids[i]!,
           });
@@ -143,19 +151,35 @@ export class LearnedEnv {
     const { world, watcher } = this.#parts;
     noGrad(() =>
       scope(() => {
-        const rows = actions.indexSelect(0, tensor([...slots], { dtype: "int64", device: actions.device })).float();
+        const rows = actions
+          .indexSelect(0, tensor([...slots], { dtype: "int64", device: actions.device }))
+          .float();
         const memories = slots.map((slot) => this.#slots[slot]!.memory);
-        const imagined = world.imagine({ memories, actions: rows, slots, noise: this.#noise, watch: watcher?.step });
+        const imagined = world.imagine({
+          memories,
+          actions: rows,
+          slots,
+          noise: this.#noise,
+          watch: watcher?.step,
+        });
         this.#requireFinite(imagined.frames, slots);
         const opinions = this.#judge(imagined.frames, slots);
         watcher?.chunk?.({ slots, frames: imagined.frames, latents: imagined.latents, opinions });
         this.framesImagined += slots.length * this.chunk;
         const last = imagined.frames.select(1, this.chunk - 1);
         const pictures = toBytes(last).permute([0, 2, 3, 1]).cpu().contiguous().unbind(0);
-        const judged = (this.settings.round_rewards ? opinions.round() : opinions).cpu().toArray().map(Number);
+        const judged = (this.settings.round_rewards ? opinions.round() : opinions)
+          .cpu()
+          .toArray()
+          .map(Number);
         for (const [b, slot] of slots.entries()) {
           const record = this.#slots[slot]!;
-          rememberIn(record, imagined.memories[b]!, pictures[b]!.clone(), imagined.states?.select(0, b).clone());
+          rememberIn(
+            record,
+            imagined.memories[b]!,
+            pictures[b]!.clone(),
+            world.robotState?.(imagined.memories[b]!),
+          );
           const chunk = judged.slice(b * this.chunk, (b + 1) * this.chunk);
           rewards.set(this.#account(record, chunk), slot * this.chunk);
         }
@@ -166,7 +190,9 @@ export class LearnedEnv {
   /** Probability of success of every frame, [B, C]. */
   #judge(frames_BC3HW: Tensor, slots: readonly number[]): Tensor {
     const sentences = slots.flatMap((slot) => Array<string>(this.chunk).fill(this.#slots[slot]!.instruction));
-    return this.#parts.judge.judge(frames_BC3HW.flatten(0, 1), sentences).unflatten(0, [slots.length, this.chunk]);
+    return this.#parts.judge
+      .judge(frames_BC3HW.flatten(0, 1), sentences)
+      .unflatten(0, [slots.length, this.chunk]);
   }
 
   /** One slot's rewards for the chunk; its clock, return and ending move on. */
@@ -234,3 +260,5 @@ export class LearnedEnv {
     );
   }
 }
+
+const keepIfAny = (state: Tensor | undefined): Tensor | undefined => state && keep(state);

@@ -24,7 +24,9 @@ export class ResetIds {
   constructor(options: ResetIdsOptions) {
     const { size, groupSize, seed } = options;
     if (size % groupSize !== 0) {
-      throw new UserError(`${size} envs cannot be split into groups of ${groupSize}: change total_num_envs or group_size`);
+      throw new UserError(
+        `${size} envs cannot be split into groups of ${groupSize}: change total_num_envs or group_size`,
+      );
     }
     this.#options = options;
     this.#scheduled = new Generator(seed);

@@ -27,7 +27,11 @@ export interface JudgedChunk {
   readonly memory: RewardMemory;
 }
 
-export function rewardChunk(opinions: ArrayLike<number>, memory: RewardMemory, settings: RewardSettings): JudgedChunk {
+export function rewardChunk(
+  opinions: ArrayLike<number>,
+  memory: RewardMemory,
+  settings: RewardSettings,
+): JudgedChunk {
   const { reward_coef, use_rel_reward, success_reward_threshold, success_hold_frames } = settings;
   const rewards: number[] = [];
   let { previous, held } = memory;

@@ -16,13 +16,25 @@ export const learnedEnvSettings = z.looseObject({
   reward_coef: z.number().default(1),
   success_reward_threshold: z.number().min(0).max(1).default(0.9),
 
-  success_hold_frames: z.int().positive().default(1).describe("frames in a row that must be judged successes"),
-  round_rewards: z.boolean().default(true).describe("round the judge's probability to 0 or 1, as the reference does"),
+  success_hold_frames: z
+    .int()
+    .positive()
+    .default(1)
+    .describe("frames in a row that must be judged successes"),
+  round_rewards: z
+    .boolean()
+    .default(true)
+    .describe("round the judge's probability to 0 or 1, as the reference does"),
   imagine_finished: z
     .boolean()
     .default(false)
     .describe("go on imagining episodes that are over, as the reference does; off, they leave the batch"),
-  micro_batch_size: z.int().positive().nullable().default(null).describe("episodes imagined at once; null: all"),
+  micro_batch_size: z
+    .int()
+    .positive()
+    .nullable()
+    .default(null)
+    .describe("episodes imagined at once; null: all"),
   noise: z
     .enum(["streams", "fixed"])
     .default("streams")

@@ -41,7 +41,12 @@ export function newSlot(begin: Pick<Slot, "memory" | "picture" | "state" | "inst
 }
 
 /** Replaces what a slot remembers, freeing what it remembered before. */
-export function rememberIn(slot: Slot, memory: WorldMemory, picture: Tensor, state: Tensor | undefined): void {
+export function rememberIn(
+  slot: Slot,
+  memory: WorldMemory,
+  picture: Tensor,
+  state: Tensor | undefined,
+): void {
   disposeSlot(slot);
   slot.memory = keepMemory(memory);
   slot.picture = keep(picture);

@@ -47,7 +47,8 @@ export class Starts {
     const known = this.#cache.get(id);
     if (known) return known;
     const path = this.files[id];
-    if (path === undefined) throw new UserError(`no start ${id}: the dataset has ${this.length} (0 to ${this.length - 1})`);
+    if (path === undefined)
+      throw new UserError(`no start ${id}: the dataset has ${this.length} (0 to ${this.length - 1})`);
     const start = this.#read(path);
     this.#cache.set(id, start);
     return start;
@@ -64,9 +65,12 @@ export class Starts {
     const records = parseFrameRecords(readNpy(path), path);
     const [first] = records;
     if (!first) throw new UserError(`${path} holds no frames: a start needs at least one`);
-    if (first.instruction === undefined) throw new UserError(`${path}: its first frame has no "instruction" or "task"`);
+    if (first.instruction === undefined)
+      throw new UserError(`${path}: its first frame has no "instruction" or "task"`);
     if (this.#needs.needsPose && !first.pose) {
-      throw new UserError(`${path}: its first frame has no "init_ee_pose" or "abs_action", which this world needs`);
+      throw new UserError(
+        `${path}: its first frame has no "init_ee_pose" or "abs_action", which this world needs`,
+      );
     }
     const keyframes = this.#keyframes(records, path);
     return {
@@ -81,7 +85,8 @@ export class Starts {
     const count = this.#needs.keyframes;
     const named = basename(path).includes("_kir");
     if (count === 0 || (!named && !this.#kirByLength) || records.length < count) {
-      if (named && count > 0) throw new UserError(`${path}: a keyframe start needs ${count} frames, it has ${records.length}`);
+      if (named && count > 0)
+        throw new UserError(`${path}: a keyframe start needs ${count} frames, it has ${records.length}`);
       return undefined;
     }
     const last = records.slice(-count);
@@ -111,7 +116,9 @@ function listFiles(folder: string, withKir: boolean): string[] {
   try {
     names = readdirSync(folder);
   } catch {
-    throw new UserError(`no folder of starts at ${folder}; set initial_image_path to the world's dataset/ folder`);
+    throw new UserError(
+      `no folder of starts at ${folder}; set initial_image_path to the world's dataset/ folder`,
+    );
   }
   const all = names.filter((name) => name.endsWith(".npy")).sort();
   const chosen = all.filter((name) => withKir || !name.includes("_kir"));

@@ -81,7 +81,11 @@ export class MidBlock extends Module {
 class Resampler extends Module {
   readonly conv: Conv2d;
 
-  constructor(channels: number, { stride, padding }: { stride: number; padding: number }, options: ModuleOptions) {
+  constructor(
+    channels: number,
+    { stride, padding }: { stride: number; padding: number },
+    options: ModuleOptions,
+  ) {
     super();
     this.conv = new Conv2d(channels, channels, { kernel: 3, stride, padding, ...options });
   }
@@ -94,7 +98,8 @@ export class DownBlock extends Module {
   constructor(sizes: BlockSizes, options: ModuleOptions) {
     super();
     this.resnets = residualStack(sizes, options);
-    if (sizes.resample) this.downsamplers = [new Resampler(sizes.outputs, { stride: 2, padding: 0 }, options)];
+    if (sizes.resample)
+      this.downsamplers = [new Resampler(sizes.outputs, { stride: 2, padding: 0 }, options)];
   }
 
   forward(x_NCHW: Tensor): Tensor {
@@ -132,7 +137,10 @@ export interface BlockSizes {
   readonly resample: boolean;
 }
 
-function residualStack({ inputs, outputs, layers, groups }: BlockSizes, options: ModuleOptions): ResnetBlock[] {
+function residualStack(
+  { inputs, outputs, layers, groups }: BlockSizes,
+  options: ModuleOptions,
+): ResnetBlock[] {
   return Array.from(
     { length: layers },
     (_, layer) => new ResnetBlock(layer === 0 ? inputs : outputs, outputs, groups, options),

@@ -1,7 +1,7 @@
 /** The OpenSora family: its settings in an env block, and how it is loaded. */
 import { join } from "node:path";
-import { UserError } from "#registry";
 import { z } from "zod";
+import { UserError } from "#registry";
 import { defineWorld } from "../families.ts";
 import { OpenSoraWorld } from "./opensora-world.ts";
 import { loadAutoencoder, loadDenoiser, readStatistics } from "./weights.ts";
@@ -17,7 +17,10 @@ const settings = z.looseObject({
       num_sampling_steps: z.int().positive().default(10),
       model: z.looseObject({ from_pretrained: z.string().optional() }).default({}),
       vae: z
-        .looseObject({ from_pretrained: z.string().optional(), micro_batch_size: z.int().positive().default(64) })
+        .looseObject({
+          from_pretrained: z.string().optional(),
+          micro_batch_size: z.int().positive().default(64),
+        })
         .prefault({}),
     })
     .prefault({}),
@@ -32,7 +35,10 @@ export const opensora = defineWorld({
       if (folder !== undefined) return join(folder, name);
       throw new UserError("set env.train.opensora_wm_hf_ckpt_path to the folder of an OpenSora world");
     };
-    const { denoiser, sizes } = loadDenoiser(file(config.model.from_pretrained, "model-00001.safetensors"), place);
+    const { denoiser, sizes } = loadDenoiser(
+      file(config.model.from_pretrained, "model-00001.safetensors"),
+      place,
+    );
     if (sizes.pad_action_num !== config.condition_frame_length) {
       throw new UserError(
         `this world pads ${sizes.pad_action_num} actions for its memory, but condition_frame_length is ${config.condition_frame_length}`,

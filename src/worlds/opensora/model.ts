@@ -8,7 +8,16 @@
  * Shapes: B videos, T frames (memory then new), C latent channels, h w latent positions, S patches per
  * frame, D model width, A action size.
  */
-import { Conv3d, Embedding, Linear, Module, type ModuleOptions, parameter, silu, timestepEmbedding } from "#nn";
+import {
+  Conv3d,
+  Embedding,
+  Linear,
+  Module,
+  type ModuleOptions,
+  parameter,
+  silu,
+  timestepEmbedding,
+} from "#nn";
 import { cat, full, scope, type Tensor, where } from "#tensor";
 import { type BlockModulation, plainNorm, STDiT3Block } from "./blocks.ts";
 import { spatialPositions, temporalRotary } from "./rotary.ts";
@@ -93,7 +102,11 @@ class FinalLayer extends Module {
   }
 
   #modulate(x_BTSD: Tensor, time_BD: Tensor): Tensor {
-    const [shift, scale] = this.scale_shift_table.add(time_BD.unsqueeze(1)).unsqueeze(1).unsqueeze(1).unbind(3);
+    const [shift, scale] = this.scale_shift_table
+      .add(time_BD.unsqueeze(1))
+      .unsqueeze(1)
+      .unsqueeze(1)
+      .unbind(3);
     return plainNorm(x_BTSD).mul(scale!.add(1)).add(shift!);
   }
 }
@@ -125,9 +138,14 @@ export class STDiT3 extends Module {
     super();
     const { hidden_size: width, num_heads: heads, patch_size: patch } = sizes;
     const blocks = (): STDiT3Block[] =>
-      Array.from({ length: sizes.depth }, () => new STDiT3Block({ width, heads, hidden: width * sizes.mlp_ratio }, options));
+      Array.from(
+        { length: sizes.depth },
+        () => new STDiT3Block({ width, heads, hidden: width * sizes.mlp_ratio }, options),
+      );
     this.rope = new TimeRotary(width / heads, options);
-    this.x_embedder = { proj: new Conv3d(sizes.in_channels, width, { kernel: patch, stride: patch, ...options }) };
+    this.x_embedder = {
+      proj: new Conv3d(sizes.in_channels, width, { kernel: patch, stride: patch, ...options }),
+    };
     this.t_embedder = new EmbeddingMlp(sinusoids, width, options);
     this.action_embedder = new ActionEmbedder(sizes, options);
     this.fps_embedder = new EmbeddingMlp(sinusoids, width, options);
@@ -135,7 +153,11 @@ export class STDiT3 extends Module {
     this.y_embedder = new CaptionEmbedder(sizes, options);
     this.spatial_blocks = blocks();
     this.temporal_blocks = blocks();
-    this.final_layer = new FinalLayer(width, patch[0]! * patch[1]! * patch[2]! * outputChannels(sizes), options);
+    this.final_layer = new FinalLayer(
+      width,
+      patch[0]! * patch[1]! * patch[2]! * outputChannels(sizes),
+      options,
+    );
     this.#sizes = sizes;
   }
 
@@ -170,7 +192,10 @@ export class STDiT3 extends Module {
     return x_BDTRK.flatten(3).permute([0, 2, 3, 1]).add(positions.unsqueeze(1));
   }
 
-  #unpatchify(patches_BTSP: Tensor, [batch = 0, , frames = 0, height = 0, width = 0]: readonly number[]): Tensor {
+  #unpatchify(
+    patches_BTSP: Tensor,
+    [batch = 0, , frames = 0, height = 0, width = 0]: readonly number[],
+  ): Tensor {
     const [deep, high, wide] = this.#sizes.patch_size as [number, number, number];
     const grid = [frames / deep, height / high, width / wide];
     return patches_BTSP

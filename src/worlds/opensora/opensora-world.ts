@@ -7,14 +7,21 @@
  *
  * Shapes: B episodes, M memory frames, C new frames, A action size, z latent channels, h w latent positions.
  */
-import { cat, full, scope, stack, type Device, type DType, type Tensor, tensor, zeros } from "#tensor";
+import { cat, type Device, type DType, full, scope, stack, type Tensor, tensor, zeros } from "#tensor";
 import type { AutoencoderKL } from "../autoencoder-kl/autoencoder-kl.ts";
 import { inMicroBatches } from "../micro-batch.ts";
 import type { NoiseSource } from "../noise.ts";
-import { gatherMemory, type Imagined, type ImagineRequest, type World, type WorldMemory, type WorldStart } from "../world.ts";
-import type { ActionStatistics } from "./weights.ts";
+import {
+  gatherMemory,
+  type Imagined,
+  type ImagineRequest,
+  type World,
+  type WorldMemory,
+  type WorldStart,
+} from "../world.ts";
 import type { STDiT3 } from "./model.ts";
 import { type FlowStep, rectifiedFlowSteps } from "./schedule.ts";
+import type { ActionStatistics } from "./weights.ts";
 
 export interface OpenSoraParts {
   readonly denoiser: STDiT3;
@@ -55,8 +62,13 @@ export class OpenSoraWorld implements World {
     return scope(() => {
       const eps_BMzhw = noise.draw("posterior", slots, [memoryFrames, ...this.#latentShape()]);
       const frames = stack(starts.map((start) => start.frame)).repeatInterleave(memoryFrames, 0);
-      const latents = this.#encode(frames, eps_BMzhw.flatten(0, 1)).unflatten(0, [starts.length, memoryFrames]);
-      return latents.unbind(0).map((latents_Mzhw) => ({ latents: latents_Mzhw.transpose(0, 1).contiguous() }));
+      const latents = this.#encode(frames, eps_BMzhw.flatten(0, 1)).unflatten(0, [
+        starts.length,
+        memoryFrames,
+      ]);
+      return latents
+        .unbind(0)
+        .map((latents_Mzhw) => ({ latents: latents_Mzhw.transpose(0, 1).contiguous() }));
     });
   }
 
@@ -80,8 +92,15 @@ export class OpenSoraWorld implements World {
   normalise(actions_BCA: Tensor): Tensor {
     const { low, high } = this.parts.statistics;
     const place = { device: actions_BCA.device };
-    const span = tensor(high.map((top, i) => top - low[i]!), place);
-    return actions_BCA.sub(tensor([...low], place)).mul(2).div(span).sub(1);
+    const span = tensor(
+      high.map((top, i) => top - low[i]!),
+      place,
+    );
+    return actions_BCA
+      .sub(tensor([...low], place))
+      .mul(2)
+      .div(span)
+      .sub(1);
   }
 
   /** [B, z, T, h, w] to [B, T, 3, H, W]. */
@@ -103,7 +122,12 @@ export class OpenSoraWorld implements World {
     return this.parts.denoiser.namedParameters();
   }
 
-  #sample(memory_BzMhw: Tensor, noise_BzChw: Tensor, actions_BCA: Tensor, watch?: ImagineRequest["watch"]): Tensor {
+  #sample(
+    memory_BzMhw: Tensor,
+    noise_BzChw: Tensor,
+    actions_BCA: Tensor,
+    watch?: ImagineRequest["watch"],
+  ): Tensor {
     const { device } = memory_BzMhw;
     const batch = memory_BzMhw.shape[0]!;
     const noisy_BT = cat(

@@ -30,12 +30,20 @@ export function spatialPositions(
     .mul(-Math.log(10000) / (width / 2))
     .exp();
   const axis = (size: number): Tensor =>
-    arange(0, size, 1, { dtype: "float32", device: place.device }).div(scale).mul(base / size);
+    arange(0, size, 1, { dtype: "float32", device: place.device })
+      .div(scale)
+      .mul(base / size);
   const waves = (positions: Tensor): Tensor => {
     const angles = positions.unsqueeze(1).mul(frequencies);
     return cat([angles.sin(), angles.cos()], 1);
   };
-  const column = waves(axis(columns)).unsqueeze(0).expand([rows, columns, width / 2]);
-  const row = waves(axis(rows)).unsqueeze(1).expand([rows, columns, width / 2]);
-  return cat([column, row], 2).reshape([1, rows * columns, width]).to({ dtype: place.dtype });
+  const column = waves(axis(columns))
+    .unsqueeze(0)
+    .expand([rows, columns, width / 2]);
+  const row = waves(axis(rows))
+    .unsqueeze(1)
+    .expand([rows, columns, width / 2]);
+  return cat([column, row], 2)
+    .reshape([1, rows * columns, width])
+    .to({ dtype: place.dtype });
 }

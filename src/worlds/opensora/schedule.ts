@@ -16,7 +16,7 @@ const range = 1000;
 const frameFactor = Math.sqrt(4);
 
 export function rectifiedFlowSteps(count: number, [height, width]: readonly [number, number]): FlowStep[] {
-  const bend = (Math.sqrt((height * width) / 512 ** 2)) * frameFactor;
+  const bend = Math.sqrt((height * width) / 512 ** 2) * frameFactor;
   const timesteps = Array.from({ length: count }, (_, i) => {
     const t = 1 - i / count;
     return ((bend * t) / (1 + (bend - 1) * t)) * range;

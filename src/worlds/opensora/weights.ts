@@ -5,10 +5,10 @@
  * autoencoder's attention may carry the names of diffusers before 0.17 (`query`, `proj_attn`).
  */
 import { dirname, join } from "node:path";
+import { z } from "zod";
 import { readJsonFile } from "#formats";
 import type { ModuleOptions } from "#nn";
 import { UserError } from "#registry";
-import { z } from "zod";
 import { AutoencoderKL, sdxlSizes } from "../autoencoder-kl/autoencoder-kl.ts";
 import { readSizes, readWeights, renamed } from "../weight-files.ts";
 import { STDiT3 } from "./model.ts";
@@ -28,7 +28,10 @@ export function loadDenoiser(path: string, options: ModuleOptions): { denoiser: 
 }
 
 const vaeConfig = z.looseObject({
-  block_out_channels: z.array(z.int().positive()).min(1).default([...sdxlSizes.block_out_channels]),
+  block_out_channels: z
+    .array(z.int().positive())
+    .min(1)
+    .default([...sdxlSizes.block_out_channels]),
   layers_per_block: z.int().positive().default(sdxlSizes.layers_per_block),
   norm_num_groups: z.int().positive().default(sdxlSizes.norm_num_groups),
   latent_channels: z.int().positive().default(sdxlSizes.latent_channels),
@@ -69,6 +72,7 @@ export function readStatistics(path: string, actionSize: number): ActionStatisti
     );
   }
   const flat = low.findIndex((value, i) => !(high[i]! > value));
-  if (flat >= 0) throw new UserError(`${path}: q99 does not exceed q01 for action ${flat}, so it cannot be normalised`);
+  if (flat >= 0)
+    throw new UserError(`${path}: q99 does not exceed q01 for action ${flat}, so it cannot be normalised`);
   return { low, high };
 }

@@ -1,7 +1,7 @@
 /** The Wan family: its settings in an env block, and how it is loaded. */
 import { join } from "node:path";
-import { UserError } from "#registry";
 import { z } from "zod";
+import { UserError } from "#registry";
 import { defineWorld } from "../families.ts";
 import { WanWorld } from "./wan-world.ts";
 import { loadAutoencoder, loadDenoiser, readWanSizes } from "./weights.ts";

@@ -59,7 +59,10 @@ export class WanDiT extends Module {
     this.patch_embedding = new Conv3d(sizes.z_dim, width, { kernel: patch, stride: patch, ...options });
     this.time_embedding = mlp(sizes.freq_dim, width);
     this.time_projection = { "1": new Linear(width, 6 * width, options) };
-    this.blocks = Array.from({ length: sizes.num_layers }, () => new WanBlock({ width, heads, hidden }, options));
+    this.blocks = Array.from(
+      { length: sizes.num_layers },
+      () => new WanBlock({ width, heads, hidden }, options),
+    );
     this.head = new Head(width, patch[0]! * patch[1]! * patch[2]! * sizes.z_dim, options);
     this.#sizes = sizes;
   }
@@ -85,8 +88,14 @@ export class WanDiT extends Module {
   /** [B, F, D]: the time of each latent frame (0 for the condition) plus the actions that lead to it. */
   #time(timestep: Tensor, actions_BNA: Tensor, frames: number): Tensor {
     const times = cat([timestep.mul(0), timestep], 0);
-    const [clean, noisy] = this.#run(this.time_embedding, timeWaves(times, this.#sizes.freq_dim), "silu").unbind(0);
-    const perFrame = Array.from({ length: frames }, (_, frame) => (frame < conditionLatents ? clean! : noisy!));
+    const [clean, noisy] = this.#run(
+      this.time_embedding,
+      timeWaves(times, this.#sizes.freq_dim),
+      "silu",
+    ).unbind(0);
+    const perFrame = Array.from({ length: frames }, (_, frame) =>
+      frame < conditionLatents ? clean! : noisy!,
+    );
     const first = actions_BNA.narrow(1, 0, 1).expand([-1, picturesPerLatent - 1, -1]);
     const grouped = cat([first, actions_BNA], 1).reshape([actions_BNA.shape[0]!, frames, -1]);
     return this.#run(this.action_mlp2, grouped, "silu").add(aten.stack(perFrame, 0));

@@ -27,7 +27,11 @@ export function axisAngles(length: number, channels: number, device: Device): Te
   return arange(0, length, 1, place).unsqueeze(1).mul(frequencies);
 }
 
-export function rotaryTable(grid: readonly [number, number, number], head: number, device: Device): RotaryTable {
+export function rotaryTable(
+  grid: readonly [number, number, number],
+  head: number,
+  device: Device,
+): RotaryTable {
   const [frames, rows, columns] = grid;
   const channels = axisChannels(head);
   const spread = (axis: 0 | 1 | 2): Tensor => {

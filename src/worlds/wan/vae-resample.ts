@@ -29,7 +29,9 @@ export class Downsample extends Module {
   }
 
   stream(x_BCTHW: Tensor, cache: StreamCache): Tensor {
-    const half = perPicture(x_BCTHW, (x) => this.resample["1"].forward(aten.constant_pad_nd(x, [0, 1, 0, 1], 0)));
+    const half = perPicture(x_BCTHW, (x) =>
+      this.resample["1"].forward(aten.constant_pad_nd(x, [0, 1, 0, 1], 0)),
+    );
     if (!this.time_conv) return half;
     const slot = cache.slot();
     const { before } = slot;
@@ -97,7 +99,12 @@ export function averageDown(x_BCTHW: Tensor, channels: number, { time, space }: 
 }
 
 /** Repeats channels and unfolds them over t·s·s neighbours; a stream's first picture stays alone. */
-export function duplicateUp(x_BCTHW: Tensor, channels: number, { time, space }: Factors, first: boolean): Tensor {
+export function duplicateUp(
+  x_BCTHW: Tensor,
+  channels: number,
+  { time, space }: Factors,
+  first: boolean,
+): Tensor {
   const [batch = 0, inputs = 0, pictures = 0, height = 0, width = 0] = x_BCTHW.shape;
   const repeats = (channels * time * space * space) / inputs;
   const large = x_BCTHW

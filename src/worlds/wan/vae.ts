@@ -152,14 +152,18 @@ export class WanVAE extends Module {
     const pieces = [1, ...Array<number>((folded.shape[2]! - 1) / 4).fill(4)];
     const out = streamed(folded.split(pieces, 2), (piece, cache) => this.encoder.stream(piece, cache));
     const mean = this.conv1.after(out).narrow(1, 0, this.#sizes.z_dim);
-    return mean.sub(this.#channels(this.#sizes.vae_mean, mean)).mul(this.#channels(this.#sizes.vae_std, mean).reciprocal());
+    return mean
+      .sub(this.#channels(this.#sizes.vae_mean, mean))
+      .mul(this.#channels(this.#sizes.vae_std, mean).reciprocal());
   }
 
   /** [B, z, F, h, w] to [B, 3, T, H, W], clamped to [-1, 1]. */
   decode(latents_BzFhw: Tensor): Tensor {
     const scale = this.#channels(this.#sizes.vae_std, latents_BzFhw).reciprocal();
     const raw = latents_BzFhw.div(scale).add(this.#channels(this.#sizes.vae_mean, latents_BzFhw));
-    const out = streamed(this.conv2.after(raw).split(1, 2), (piece, cache) => this.decoder.stream(piece, cache));
+    const out = streamed(this.conv2.after(raw).split(1, 2), (piece, cache) =>
+      this.decoder.stream(piece, cache),
+    );
     return unfoldPixels(out).clamp(-1, 1);
   }
 
@@ -169,7 +173,10 @@ export class WanVAE extends Module {
 }
 
 function residuals({ inputs, outputs, blocks }: Stage, options: ModuleOptions): ResidualBlock[] {
-  return Array.from({ length: blocks }, (_, i) => new ResidualBlock(i === 0 ? inputs : outputs, outputs, options));
+  return Array.from(
+    { length: blocks },
+    (_, i) => new ResidualBlock(i === 0 ? inputs : outputs, outputs, options),
+  );
 }
 
 function streamed(pieces: readonly Tensor[], run: (piece: Tensor, cache: StreamCache) => Tensor): Tensor {

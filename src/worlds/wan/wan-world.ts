@@ -10,9 +10,15 @@
  */
 import { cat, type Device, type DType, full, scope, stack, type Tensor, zeros } from "#tensor";
 import { inMicroBatches } from "../micro-batch.ts";
-import type { NoiseSource } from "../noise.ts";
 import { toBytes } from "../pixels.ts";
-import { gatherMemory, type Imagined, type ImagineRequest, type World, type WorldMemory, type WorldStart } from "../world.ts";
+import {
+  gatherMemory,
+  type Imagined,
+  type ImagineRequest,
+  type World,
+  type WorldMemory,
+  type WorldStart,
+} from "../world.ts";
 import { conditionLatents, picturesPerLatent, type WanDiT } from "./model.ts";
 import { type FlowLevel, flowLevels } from "./schedule.ts";
 import type { WanSizes } from "./sizes.ts";
@@ -72,7 +78,12 @@ export class WanWorld implements World {
       const done_BMA = stack(gatherMemory(memories, "actions"));
       const actions_BNA = cat([done_BMA, actions.to({ device: done_BMA.device })], 1);
       const condition = this.#encode(seen_BM3HW);
-      const latents = this.#sample(condition, actions_BNA, noise.draw("latents", slots, this.#latentShape()), watch);
+      const latents = this.#sample(
+        condition,
+        actions_BNA,
+        noise.draw("latents", slots, this.#latentShape()),
+        watch,
+      );
       const pictures = this.decode(latents).to({ device: seen_BM3HW.device });
       const frames = pictures.narrow(1, memoryFrames, this.chunk);
       return { frames, latents, memories: this.#remember(seen_BM3HW, done_BMA, frames, actions_BNA) };
@@ -91,7 +102,9 @@ export class WanWorld implements World {
   decode(latents_BzFhw: Tensor): Tensor {
     const { vae, vaeMicroBatch } = this.parts;
     const { dtype, device } = vae.conv2.weight;
-    const video = inMicroBatches(latents_BzFhw.to({ dtype, device }), vaeMicroBatch, (part) => vae.decode(part).float());
+    const video = inMicroBatches(latents_BzFhw.to({ dtype, device }), vaeMicroBatch, (part) =>
+      vae.decode(part).float(),
+    );
     const bytes = video.add(1).mul(127.5).clamp(0, 255).to({ dtype: "uint8" });
     return bytes.float().div(255).mul(2).sub(1).transpose(1, 2);
   }
@@ -108,7 +121,12 @@ export class WanWorld implements World {
   #encode(frames_BM3HW: Tensor): Tensor {
     const { vae, vaeMicroBatch } = this.parts;
     const { dtype, device } = vae.conv1.weight;
-    const video = toBytes(frames_BM3HW).to({ device }).to({ dtype }).mul(2 / 255).sub(1).transpose(1, 2);
+    const video = toBytes(frames_BM3HW)
+      .to({ device })
+      .to({ dtype })
+      .mul(2 / 255)
+      .sub(1)
+      .transpose(1, 2);
     return inMicroBatches(video, vaeMicroBatch, (part) => vae.encode(part));
   }
 

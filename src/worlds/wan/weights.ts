@@ -12,7 +12,8 @@ import { WanDiT } from "./model.ts";
 import { type WanSizes, wanSizes } from "./sizes.ts";
 import { WanVAE } from "./vae.ts";
 
-export const readWanSizes = (path: string): WanSizes => readSizes(wanSizes, join(dirname(path), "config.json"));
+export const readWanSizes = (path: string): WanSizes =>
+  readSizes(wanSizes, join(dirname(path), "config.json"));
 
 export function loadDenoiser(path: string, sizes: WanSizes, options: ModuleOptions): WanDiT {
   const denoiser = new WanDiT(sizes, { ...options, device: "meta" });

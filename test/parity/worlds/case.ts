@@ -58,13 +58,15 @@ export class Cases {
         return Number.isNaN(Number(difference)) ? Number.POSITIVE_INFINITY : Number(difference);
       }),
     );
-    const note = ours.shape.join() === theirs.shape.join() ? "" : ` (shape [${ours.shape}], expected [${theirs.shape}])`;
+    const note =
+      ours.shape.join() === theirs.shape.join() ? "" : ` (shape [${ours.shape}], expected [${theirs.shape}])`;
     this.#add(name + note, worst, tolerance);
   }
 
   /** Two lists that must be equal. */
   same(name: string, ours: readonly unknown[], theirs: readonly unknown[]): void {
-    const different = Math.max(ours.length, theirs.length) - ours.filter((value, i) => value === theirs[i]).length;
+    const different =
+      Math.max(ours.length, theirs.length) - ours.filter((value, i) => value === theirs[i]).length;
     this.#add(name, different, 0);
   }
 

@@ -1,11 +1,11 @@
 /** Compares an OpenSora world with recordings of the reference: pieces, networks, schedule, rollout. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { Starts } from "../../../src/envs/learned/index.ts";
 import { type JsonObject, readJsonFile } from "#formats";
 import { rotateInterleaved, timestepEmbedding } from "#nn";
 import { loadReward } from "#rewards";
 import { noGrad, scope, tensor } from "#tensor";
+import { Starts } from "../../../src/envs/learned/index.ts";
 import { opensora } from "../../../src/worlds/opensora/index.ts";
 import type { OpenSoraWorld } from "../../../src/worlds/opensora/opensora-world.ts";
 import { spatialPositions, temporalRotary } from "../../../src/worlds/opensora/rotary.ts";
@@ -70,7 +70,8 @@ function comparePieces(cases: Cases, world: OpenSoraWorld, folder: string): void
     scope(() => {
       const positions = get(pieces, "pos_embed");
       const side = Math.sqrt(positions.shape[1]!);
-      const scale = world.imageSize[0] / Number(readJsonFile(join(folder, "config.json")).input_sq_size ?? 512);
+      const scale =
+        world.imageSize[0] / Number(readJsonFile(join(folder, "config.json")).input_sq_size ?? 512);
       const grid = { rows: side, columns: side, scale, width: positions.shape[2]! };
       cases.compare("positions", spatialPositions(grid, positions), positions, tolerances.forward);
       const rope = get(pieces, "rope_in");
@@ -110,7 +111,10 @@ function compareAutoencoder(cases: Cases, world: OpenSoraWorld, folder: string):
       const { mean, logvar } = world.parts.vae.posterior(images);
       cases.compare("vae encode mean", mean, get(encode, "mean"), tolerances.forward);
       cases.compare("vae encode log-variance", logvar, get(encode, "logvar"), tolerances.forward);
-      const latents = world.parts.vae.encode(images, get(encode, "eps")).unflatten(0, [batch, frames]).transpose(1, 2);
+      const latents = world.parts.vae
+        .encode(images, get(encode, "eps"))
+        .unflatten(0, [batch, frames])
+        .transpose(1, 2);
       cases.compare("vae encode sample", latents, get(encode, "latents"), tolerances.forward);
       const decoded = world.decode(get(decode, "latents")).transpose(1, 2);
       cases.compare("vae decode", decoded, get(decode, "video"), tolerances.forward);
@@ -129,8 +133,18 @@ async function compareRollout(cases: Cases, world: OpenSoraWorld, folder: string
   const judge = loadReward({ type: "ResnetRM", from_pretrained: join(folder, "resnet_rm.pth") });
   await playRollout(cases, recording, { world, judge, starts, noise, ids }, (c, { latents, frames }) => {
     const actions = world.normalise(get(recording, `c${c}_policy_action`));
-    cases.compare(`rollout chunk ${c} actions`, actions, get(recording, `c${c}_action_norm`), tolerances.forward);
-    cases.compare(`rollout chunk ${c} latents`, latents, get(recording, `c${c}_pred_latents`), tolerances.latents);
+    cases.compare(
+      `rollout chunk ${c} actions`,
+      actions,
+      get(recording, `c${c}_action_norm`),
+      tolerances.forward,
+    );
+    cases.compare(
+      `rollout chunk ${c} latents`,
+      latents,
+      get(recording, `c${c}_pred_latents`),
+      tolerances.latents,
+    );
     const theirs = get(recording, `c${c}_images`).squeeze(2).transpose(1, 2);
     cases.compare(`rollout chunk ${c} frames`, grey(frames), grey(theirs), tolerances.grey);
   });

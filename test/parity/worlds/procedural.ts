@@ -6,7 +6,9 @@
  */
 import { type Tensor, tensor, zeros } from "#tensor";
 
-export function proceduralState(keys: Readonly<Record<string, readonly [string, readonly number[]]>>): Map<string, Tensor> {
+export function proceduralState(
+  keys: Readonly<Record<string, readonly [string, readonly number[]]>>,
+): Map<string, Tensor> {
   return new Map(
     Object.entries(keys).map(([name, [dtype, shape]]) => [
       name,
@@ -27,7 +29,8 @@ function proceduralTensor(name: string, shape: readonly number[]): Tensor {
 }
 
 function kindOf(name: string, shape: readonly number[]): { scale: number; offset: number } {
-  if (shape.length > 1) return { scale: Math.sqrt(3 / shape.slice(1).reduce((product, size) => product * size, 1)), offset: 0 };
+  if (shape.length > 1)
+    return { scale: Math.sqrt(3 / shape.slice(1).reduce((product, size) => product * size, 1)), offset: 0 };
   if (name.endsWith("running_mean")) return { scale: 0.1, offset: 0 };
   if (name.endsWith("running_var")) return { scale: 0.2, offset: 1 };
   return name.endsWith(".weight") ? { scale: 0.2, offset: 1 } : { scale: 0.1, offset: 0 };

@@ -4,17 +4,24 @@ import { join } from "node:path";
 import { readJsonFile } from "#formats";
 import { loadReward, ResnetReward, ResnetScorer, TaskResnetReward, taskSentences } from "#rewards";
 import { noGrad, scope, type Tensor } from "#tensor";
-import { Cases, get, type ParityCase, recorded, type Recorded, tolerances } from "./case.ts";
+import { Cases, get, type ParityCase, type Recorded, recorded, tolerances } from "./case.ts";
 import { proceduralState } from "./procedural.ts";
 
 /** A world's own judge, from `.pth` and from `.safetensors`. */
 export function compareReward(cases: Cases, folder: string, type: string): void {
   const io = recorded(join(folder, "reward.safetensors"));
-  for (const name of ["resnet_rm.safetensors", "resnet_rm.pth"].filter((name) => existsSync(join(folder, name)))) {
+  for (const name of ["resnet_rm.safetensors", "resnet_rm.pth"].filter((name) =>
+    existsSync(join(folder, name)),
+  )) {
     const judge = loadReward({ type, from_pretrained: join(folder, name) }) as ResnetReward;
     compareProbability(cases, `reward ${name}`, judge.judge(get(io, "obs")), io, ["prob", "rounded"]);
     noGrad(() => {
-      cases.compare(`reward ${name} logits`, judge.logits(get(io, "obs")), get(io, "logit"), tolerances.forward);
+      cases.compare(
+        `reward ${name} logits`,
+        judge.logits(get(io, "obs")),
+        get(io, "logit"),
+        tolerances.forward,
+      );
     });
   }
 }
@@ -22,12 +29,21 @@ export function compareReward(cases: Cases, folder: string, type: string): void 
 export function compareTaskReward(cases: Cases, folder: string, instructions: readonly string[]): void {
   const io = recorded(join(folder, "reward.safetensors"));
   const from_pretrained = join(folder, "taskemb_resnet_rm.safetensors");
-  const suite = Object.entries(taskSentences).find(([, sentences]) => instructions.every((x) => sentences.includes(x)));
-  const settings = { type: "TaskEmbedResnetRewModel", from_pretrained, ...(suite && { task_suite_name: suite[0] }) };
+  const suite = Object.entries(taskSentences).find(([, sentences]) =>
+    instructions.every((x) => sentences.includes(x)),
+  );
+  const settings = {
+    type: "TaskEmbedResnetRewModel",
+    from_pretrained,
+    ...(suite && { task_suite_name: suite[0] }),
+  };
   const ids = instructions.map((sentence) => suite?.[1].indexOf(sentence));
   cases.same("task reward task numbers", ids, get(io, "te_task_id").toArray().map(Number));
   const judge = loadReward(settings);
-  compareProbability(cases, "task reward", judge.judge(get(io, "obs"), instructions), io, ["te_prob", "te_rounded"]);
+  compareProbability(cases, "task reward", judge.judge(get(io, "obs"), instructions), io, [
+    "te_prob",
+    "te_rounded",
+  ]);
 }
 
 function compareProbability(
@@ -50,7 +66,9 @@ interface ProceduralModel {
 /** Full-size networks whose weights follow from their names. */
 export async function compareFullSizeRewards(folder: string, prefix: string): Promise<ParityCase[]> {
   const cases = new Cases(prefix);
-  const { models } = readJsonFile(join(folder, "config.json")) as unknown as { models: Record<string, ProceduralModel> };
+  const { models } = readJsonFile(join(folder, "config.json")) as unknown as {
+    models: Record<string, ProceduralModel>;
+  };
   const io = recorded(join(folder, "full_size_outputs.safetensors"));
   for (const [name, model] of Object.entries(models)) {
     await cases.part(name, () => noGrad(() => scope(() => compareModel(cases, name, model, io))));
@@ -63,8 +81,18 @@ function compareModel(cases: Cases, name: string, model: ProceduralModel, io: Re
   if (name === "ResnetRewModel") {
     const judge = new ResnetReward();
     judge.network.loadState(weights);
-    cases.compare(`${name} features`, judge.features(get(io, "obs")), get(io, "resnet_rm_feat"), tolerances.latents);
-    cases.compare(`${name} logits`, judge.logits(get(io, "obs")), get(io, "resnet_rm_logit"), tolerances.latents);
+    cases.compare(
+      `${name} features`,
+      judge.features(get(io, "obs")),
+      get(io, "resnet_rm_feat"),
+      tolerances.latents,
+    );
+    cases.compare(
+      `${name} logits`,
+      judge.logits(get(io, "obs")),
+      get(io, "resnet_rm_logit"),
+      tolerances.latents,
+    );
     compareProbability(cases, name, judge.judge(get(io, "obs")), io, ["resnet_rm_prob", "resnet_rm_round"]);
   } else if (name === "TaskEmbedResnetRewModel") {
     const judge = new TaskResnetReward(taskSentences.libero_goal!);
@@ -77,7 +105,13 @@ function compareModel(cases: Cases, name: string, model: ProceduralModel, io: Re
 }
 
 /** `rlinf_<arch>_<hidden>`. */
-function compareScorer(cases: Cases, name: string, model: ProceduralModel, io: Recorded, weights: Map<string, Tensor>): void {
+function compareScorer(
+  cases: Cases,
+  name: string,
+  model: ProceduralModel,
+  io: Recorded,
+  weights: Map<string, Tensor>,
+): void {
   const [, arch = "", hidden = ""] = name.split("_");
   const [, height, width] = model.image_size ?? [3, 224, 224];
   const judge = new ResnetScorer({
@@ -88,8 +122,12 @@ function compareScorer(cases: Cases, name: string, model: ProceduralModel, io: R
   });
   judge.network.loadState(weights);
   const pictures = get(io, "rlinf_images_u8");
-  cases.compare(`${name} preprocessing`, judge.preprocess(pictures), get(io, "rlinf_pre"), tolerances.forward);
+  cases.compare(
+    `${name} preprocessing`,
+    judge.preprocess(pictures),
+    get(io, "rlinf_pre"),
+    tolerances.forward,
+  );
   cases.compare(`${name} logits`, judge.logits(pictures), get(io, `${name}_logit`), tolerances.latents);
   cases.compare(`${name} probability`, judge.score(pictures), get(io, `${name}_prob`), tolerances.forward);
 }
-

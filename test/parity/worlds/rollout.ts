@@ -4,10 +4,11 @@
  * The recording was made by the reference, which goes on imagining finished episodes, counts 8 actions a chunk and
  * cuts episodes off in the chunk where its truncation flags first appear.
  */
-import { LearnedEnv, learnedEnvSettings, type Starts } from "../../../src/envs/learned/index.ts";
+
 import type { RewardModel } from "#rewards";
 import { keep, type Tensor } from "#tensor";
 import { toBytes, type World } from "#worlds";
+import { LearnedEnv, learnedEnvSettings, type Starts } from "../../../src/envs/learned/index.ts";
 import { type Cases, get, type Recorded, tolerances } from "./case.ts";
 import type { RecordedNoise } from "./recorded-noise.ts";
 
@@ -37,7 +38,9 @@ export async function playRollout(
 ): Promise<void> {
   const { world, judge, starts, noise, ids } = parts;
   const chunks = chunkCount(recording);
-  const first = Array.from({ length: chunks }, (_, c) => c).find((c) => get(recording, `c${c}_trunc`).any().item());
+  const first = Array.from({ length: chunks }, (_, c) => c).find((c) =>
+    get(recording, `c${c}_trunc`).any().item(),
+  );
   let steps: Tensor[] = [];
   let seen: Omit<ChunkRecord, "steps"> | undefined;
   let opinions: Tensor | undefined;
@@ -76,7 +79,11 @@ export async function playRollout(
       cases.same(chunk("returns"), [...step.episode.return!], theirs("return").toArray());
     }
     if (recording.has(`c${c}_success_once`)) {
-      cases.same(chunk("success_once"), [...step.episode.success_once!], theirs("success_once").toArray().map(Number));
+      cases.same(
+        chunk("success_once"),
+        [...step.episode.success_once!],
+        theirs("success_once").toArray().map(Number),
+      );
     }
   }
   await env.close();

@@ -5,10 +5,10 @@ import { type JsonObject, readJsonFile } from "#formats";
 import { loadReward } from "#rewards";
 import { noGrad, scope, stack, type Tensor, tensor } from "#tensor";
 import { Starts } from "../../../src/envs/learned/index.ts";
+import { wan } from "../../../src/worlds/wan/index.ts";
 import { WanDiT } from "../../../src/worlds/wan/model.ts";
 import { axisAngles, timeWaves } from "../../../src/worlds/wan/rotary.ts";
 import { flowLevels } from "../../../src/worlds/wan/schedule.ts";
-import { wan } from "../../../src/worlds/wan/index.ts";
 import type { WanWorld } from "../../../src/worlds/wan/wan-world.ts";
 import { Cases, get, type ParityCase, recorded, tolerances } from "./case.ts";
 import { RecordedNoise } from "./recorded-noise.ts";
@@ -107,20 +107,41 @@ function compareAutoencoder(cases: Cases, world: WanWorld, folder: string): void
       const { vae } = world.parts;
       for (const tail of ["", "13"]) {
         const ours = vae.encode(get(encode, `video${tail}`));
-        cases.compare(`vae encode ${tail || "5"} pictures`, ours, get(encode, `latents${tail}`), tolerances.forward);
+        cases.compare(
+          `vae encode ${tail || "5"} pictures`,
+          ours,
+          get(encode, `latents${tail}`),
+          tolerances.forward,
+        );
       }
-      cases.compare("vae decode", vae.decode(get(decode, "latents")), get(decode, "video"), tolerances.forward);
+      cases.compare(
+        "vae decode",
+        vae.decode(get(decode, "latents")),
+        get(decode, "video"),
+        tolerances.forward,
+      );
     }),
   );
 }
 
-async function compareRollout(cases: Cases, world: WanWorld, folder: string, config: JsonObject): Promise<void> {
+async function compareRollout(
+  cases: Cases,
+  world: WanWorld,
+  folder: string,
+  config: JsonObject,
+): Promise<void> {
   const recording = recorded(join(folder, "rollout.safetensors"));
   const ids = get(recording, "reset_state_ids").toArray().map(Number);
   const noise = new RecordedNoise();
   for (let c = 0; c < chunkCount(recording); c++) noise.push("latents", get(recording, "noise"));
-  const starts = new Starts(join(folder, "dataset"), world, { enableKir: config.kir !== false, kirByLength: true });
-  const judge = loadReward({ type: "ResnetRewModel", from_pretrained: join(folder, "resnet_rm.safetensors") });
+  const starts = new Starts(join(folder, "dataset"), world, {
+    enableKir: config.kir !== false,
+    kirByLength: true,
+  });
+  const judge = loadReward({
+    type: "ResnetRewModel",
+    from_pretrained: join(folder, "resnet_rm.safetensors"),
+  });
   await playRollout(cases, recording, { world, judge, starts, noise, ids }, (c, { steps, frames }) => {
     const theirs = get(recording, `c${c}_latents_steps`);
     cases.compare(`rollout chunk ${c} latents of every step`, stack(steps), theirs, tolerances.latents);

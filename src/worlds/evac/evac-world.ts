@@ -1,0 +1,304 @@
+/**
+ * EVAC as a world: remembers every latent frame of an episode, sees four of them, imagines eight more.
+ *
+ * Actions become absolute poses (a small network guesses where each leads), which condition the sampling twice:
+ * drawn into pictures, and as relative poses read by a resampler. The four frames of memory are spread over the whole
+ * episode, the last one always included. The first picture is shown through CLIP.
+ *
+ * With `referenceQuirks` three flaws of the reference return, for parity: the first episode's CLIP tokens serve the
+ * whole batch; poses are written one slot early, so that the last frame's is stale; and each chunk starts from the
+ * pose after the previous chunk's first action instead of its last.
+ *
+ * Shapes: B episodes, M memory frames (4), C new ones (8), T = M + C, z latent channels, h w latent positions.
+ */
+import { cat, type Device, type DType, full, scope, stack, type Tensor, tensor, zeros } from "#tensor";
+import { inMicroBatches } from "../micro-batch.ts";
+import type { NoiseSource } from "../noise.ts";
+import {
+  gatherMemory,
+  type Imagined,
+  type ImagineRequest,
+  type World,
+  type WorldMemory,
+  type WorldStart,
+} from "../world.ts";
+import type { ActionPredictor, PoseScale } from "./action-predictor.ts";
+import { type Camera, cameraRays } from "./camera.ts";
+import { clipPicture } from "./clip-picture.ts";
+import type { EvacModel } from "./model.ts";
+import { type PoseStatistics, relativeAction } from "./poses.ts";
+import { type DdimStep, ddimSteps, noiseTables } from "./schedule.ts";
+import type { EvacSizes } from "./sizes.ts";
+import { type Pose, poseMaps } from "./trajectory.ts";
+import { publishedState } from "./weights.ts";
+
+export interface EvacParts {
+  readonly model: EvacModel;
+  readonly sizes: EvacSizes;
+  readonly predictor: ActionPredictor;
+  /** Given, poses are normalised around the predictor. */
+  readonly poseScale?: PoseScale | undefined;
+  readonly imageSize: readonly [number, number];
+  readonly memoryFrames: number;
+  readonly camera: Camera;
+  readonly statistics: PoseStatistics;
+  readonly steps: number;
+  readonly eta: number;
+  readonly fps: number;
+  readonly domain: number;
+  readonly vaeMicroBatch: number;
+  readonly referenceQuirks: boolean;
+}
+
+const downscale = 8;
+const poseSize = 8;
+
+export class EvacWorld implements World {
+  readonly name = "evac";
+  readonly chunk: number;
+  readonly actionSize: number;
+  readonly imageSize: readonly [number, number];
+  readonly keyframes = 0;
+  readonly needsPose = true;
+  readonly parts: EvacParts;
+  readonly #schedule: readonly DdimStep[];
+
+  constructor(parts: EvacParts) {
+    this.parts = parts;
+    this.chunk = parts.sizes.chunk;
+    this.actionSize = parts.predictor.network["0"].weight.shape[1]! - poseSize;
+    this.imageSize = parts.imageSize;
+    this.#schedule = ddimSteps(noiseTables(parts.sizes), parts.steps, parts.eta);
+  }
+
+  begin(starts: readonly WorldStart[], slots: readonly number[], noise: NoiseSource): WorldMemory[] {
+    const { memoryFrames } = this.parts;
+    return scope(() => {
+      const frames = stack(starts.map(({ frame }) => frame)).to({ device: this.#device() });
+      const eps = noise.draw("posterior", slots, [memoryFrames, ...this.#latentShape()]).flatten(0, 1);
+      const latents = this.encode(frames.repeatInterleave(memoryFrames, 0), eps).unflatten(0, [
+        -1,
+        memoryFrames,
+      ]);
+      const tokens = this.imageTokens(frames);
+      return starts.map(({ pose }, b) => ({
+        latents: latents.select(0, b).clone(), // [frames so far, z, h, w]
+        tokens: tokens.select(0, b).clone(),
+        pose: pose!.clone(), // from which the next chunk starts
+        firstPose: pose!.clone(),
+      }));
+    });
+  }
+
+  imagine({ memories, actions, slots, noise, watch }: ImagineRequest): Imagined {
+    return scope(() => {
+      const poses = this.poses(memories, actions);
+      const memory_BzMhw = stack(memories.map(({ latents }) => this.#recall(latents!)));
+      const conditions = this.conditions(memories, poses, memory_BzMhw, slots, noise);
+      const new_BzChw = this.#sample(memory_BzMhw, conditions, { slots, noise, watch });
+      return {
+        frames: this.decode(new_BzChw),
+        latents: cat([memory_BzMhw, new_BzChw], 2),
+        memories: this.#remember(memories, poses, memory_BzMhw, new_BzChw),
+      };
+    });
+  }
+
+  robotState(memory: WorldMemory): Tensor {
+    const pose = this.parts.referenceQuirks ? memory.firstPose! : memory.pose!;
+    return cat([pose, pose], 0);
+  }
+
+  /** CLIP tokens of pictures, read by their resampler: [B, Q, width]. */
+  imageTokens(frames_B3HW: Tensor): Tensor {
+    const { model } = this.parts;
+    const { dtype } = model.cond_stage_model.latents;
+    const pictures = clipPicture(frames_B3HW.clamp(-1, 1)).to({ dtype });
+    return model.image_proj_model.forward(model.embedder.model.forward(pictures));
+  }
+
+  /** What the denoiser is told: a picture stack beside the noise, and tokens. */
+  conditions(
+    memories: readonly WorldMemory[],
+    poses: readonly (readonly Pose[])[],
+    memory_BzMhw: Tensor,
+    slots: readonly number[],
+    noise: NoiseSource,
+  ): EvacConditions {
+    const { model, statistics, referenceQuirks } = this.parts;
+    const relative = poses.map((rows) =>
+      rows.slice(1).map((pose, i) => relativeAction(rows[i]!, pose, statistics)),
+    );
+    const place = { dtype: memory_BzMhw.dtype, device: memory_BzMhw.device } as const;
+    const tokens = gatherMemory(memories, "tokens");
+    return {
+      pictures: this.#pictures(poses, memory_BzMhw, slots, noise),
+      image: stack(referenceQuirks ? tokens.map(() => tokens[0]!) : tokens),
+      actions: model.cond_stage_model.forward(tensor(relative, place)),
+    };
+  }
+
+  encode(images_NCHW: Tensor, eps_NChw: Tensor): Tensor {
+    const vae = this.parts.model.first_stage_model;
+    const { dtype, device } = vae.quant_conv.weight;
+    return inMicroBatches(images_NCHW, this.parts.vaeMicroBatch, (part, start) =>
+      vae.encode(part.to({ dtype, device }), eps_NChw.narrow(0, start, part.shape[0]!)),
+    );
+  }
+
+  /** [B, z, T, h, w] to [B, T, 3, H, W]. */
+  decode(latents_BzThw: Tensor): Tensor {
+    const vae = this.parts.model.first_stage_model;
+    const rows = latents_BzThw.transpose(1, 2).flatten(0, 1);
+    const images = inMicroBatches(rows, this.parts.vaeMicroBatch, (part) => vae.decode(part).float());
+    return images.unflatten(0, [latents_BzThw.shape[0]!, -1]);
+  }
+
+  to(place: { device?: Device; dtype?: DType }): void {
+    this.parts.model.to(place);
+    this.parts.predictor.to({ device: place.device });
+  }
+
+  state(): ReadonlyMap<string, Tensor> {
+    const { model, sizes } = this.parts;
+    return publishedState(model, sizes.first_stage_config.params.ddconfig.ch_mult.length);
+  }
+
+  /** The pose before each new frame and the new ones, C + 1 per episode. */
+  poses(memories: readonly WorldMemory[], actions_BCA: Tensor): Pose[][] {
+    const { predictor, poseScale, referenceQuirks } = this.parts;
+    let pose = stack(gatherMemory(memories, "pose")).float();
+    const rows = [pose];
+    for (const action of actions_BCA.to({ device: pose.device }).unbind(1)) {
+      pose = poseScale ? predictor.forwardScaled(action, pose, poseScale) : predictor.forward(action, pose);
+      rows.push(pose);
+    }
+    const predicted = stack(rows, 1).nested() as unknown as number[][][]; // [B, C + 1, 8]
+    if (!referenceQuirks) return predicted;
+    return predicted.map((poses, b) => [
+      ...poses.slice(1),
+      memories[b]!.firstPose!.nested() as unknown as number[],
+    ]);
+  }
+
+  /** Four frames spread over the episode, the last included: [z, M, h, w]. */
+  #recall(latents_Nzhw: Tensor): Tensor {
+    const count = latents_Nzhw.shape[0]!;
+    const spread = this.parts.memoryFrames - 1;
+    const chosen = Array.from({ length: spread }, (_, i) => Math.floor((count * i) / spread));
+    const index = tensor([...chosen, count - 1], { dtype: "int64", device: latents_Nzhw.device });
+    return latents_Nzhw.indexSelect(0, index).transpose(0, 1);
+  }
+
+  /** [B, 15, T, h, w]: the last frame held, a mask of ones, the drawn poses of the new frames, the camera's rays. */
+  #pictures(
+    poses: readonly (readonly Pose[])[],
+    memory_BzMhw: Tensor,
+    slots: readonly number[],
+    noise: NoiseSource,
+  ): Tensor {
+    const { memoryFrames: memory, camera } = this.parts;
+    const { device, dtype } = memory_BzMhw;
+    const [batch = 0, z = 0, , h = 0, w = 0] = memory_BzMhw.shape;
+    const held = memory_BzMhw.narrow(2, memory - 1, 1).expand([-1, -1, this.chunk, -1, -1]);
+    const maps = poseMaps(
+      poses.flatMap((rows) => rows.slice(1)),
+      camera,
+      this.imageSize,
+    );
+    const eps = noise.draw("condition-posterior", slots, [this.chunk, z, h, w]).flatten(0, 1);
+    const drawn = this.encode(maps, eps).unflatten(0, [batch, this.chunk]).transpose(1, 2);
+    const { directions, origins } = cameraRays(camera, this.imageSize, downscale);
+    const frames = memory + this.chunk;
+    const rays = cat([directions, origins], 0).to({ device, dtype }).view([1, 6, 1, h, w]);
+    return cat(
+      [
+        cat([memory_BzMhw, held], 2),
+        full([batch, 1, frames, h, w], 1, { device, dtype }),
+        cat([zeros([batch, z, memory, h, w], { device, dtype }), drawn], 2),
+        rays.expand([batch, -1, frames, -1, -1]),
+      ],
+      1,
+    );
+  }
+
+  #sample(
+    memory_BzMhw: Tensor,
+    conditions: EvacConditions,
+    draw: Pick<ImagineRequest, "slots" | "noise" | "watch">,
+  ): Tensor {
+    const { slots, noise, watch } = draw;
+    const { device, dtype } = memory_BzMhw;
+    const [z = 0, h = 0, w = 0] = this.#latentShape();
+    const fresh = (purpose: "latents" | "step"): Tensor =>
+      noise.draw(purpose, slots, [z, this.chunk, h, w]).to({ device, dtype });
+    let x = fresh("latents");
+    for (const [index, step] of this.#schedule.entries()) {
+      x = scope(() => {
+        const v = this.#velocity(cat([memory_BzMhw, x], 2), step.timestep, conditions);
+        const clean = x.mul(step.signal).sub(v.mul(step.noise)).mul(step.rescale);
+        const direction = v.mul(step.signal).add(x.mul(step.noise));
+        const next = clean.mul(step.previousSignal).add(direction.mul(step.direction));
+        return next.add(fresh("step").mul(step.sigma));
+      });
+      watch?.(index, x);
+    }
+    return x;
+  }
+
+  /** Of the new frames only. */
+  #velocity(window_BzThw: Tensor, timestep: number, { pictures, image, actions }: EvacConditions): Tensor {
+    const { model, fps, domain, memoryFrames } = this.parts;
+    const { device } = window_BzThw;
+    const batch = [window_BzThw.shape[0]!];
+    const whole = model.model.diffusion_model.forward(cat([window_BzThw, pictures], 1), {
+      image,
+      actions,
+      timestep: full(batch, timestep, { device }),
+      fps: full(batch, fps, { device }),
+      domain: full(batch, domain, { dtype: "int64", device }),
+    });
+    return whole.narrow(2, memoryFrames, this.chunk);
+  }
+
+  /** After the first chunk the first picture is what the autoencoder makes of it, as in the reference. */
+  #remember(
+    memories: readonly WorldMemory[],
+    poses: readonly (readonly Pose[])[],
+    memory_BzMhw: Tensor,
+    new_BzChw: Tensor,
+  ): WorldMemory[] {
+    const { memoryFrames, referenceQuirks } = this.parts;
+    const isFirst = memories.map(({ latents }) => latents!.shape[0]! === memoryFrames);
+    const renewed = isFirst.some(Boolean)
+      ? this.imageTokens(this.decode(memory_BzMhw.narrow(2, 0, 1)).squeeze(1))
+      : undefined;
+    return memories.map((memory, b) => ({
+      latents: cat([memory.latents!, new_BzChw.select(0, b).transpose(0, 1)], 0),
+      tokens: (isFirst[b] && renewed ? renewed.select(0, b) : memory.tokens!).clone(),
+      pose: tensor([...(referenceQuirks ? poses[b]![0]! : poses[b]!.at(-1)!)], {
+        device: memory.pose!.device,
+      }),
+      firstPose: memory.firstPose!.clone(),
+    }));
+  }
+
+  #device(): Device {
+    return this.parts.model.betas.device;
+  }
+
+  #latentShape(): [number, number, number] {
+    const [height, width] = this.imageSize;
+    return [
+      this.parts.sizes.first_stage_config.params.ddconfig.z_channels,
+      height / downscale,
+      width / downscale,
+    ];
+  }
+}
+
+export interface EvacConditions {
+  readonly pictures: Tensor; // [B, 15, T, h, w]
+  readonly image: Tensor; // [B, Q, width]
+  readonly actions: Tensor; // [B, Q', width]
+}

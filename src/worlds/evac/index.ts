@@ -1,0 +1,72 @@
+/** The EVAC family: its settings in an env block, and how it is loaded. */
+
+import { z } from "zod";
+import { UserError } from "#registry";
+import { defineWorld } from "../families.ts";
+import { liberoCamera } from "./camera.ts";
+import { EvacWorld } from "./evac-world.ts";
+import { agibotStatistics } from "./poses.ts";
+import { evacSizes } from "./sizes.ts";
+import { loadActionPredictor, loadModel } from "./weights.ts";
+
+/** One file, or several that together hold one checkpoint. */
+const files = z.union([z.string(), z.array(z.string()).min(1)]).transform((value) => [value].flat());
+
+const settings = z.looseObject({
+  world_model_cfg: z.looseObject({ pretrained_checkpoint: files, params: evacSizes.prefault({}) }),
+  action_predictor_cfg: z.looseObject({
+    pretrained_checkpoint: z.string(),
+    normalise_poses: z
+      .boolean()
+      .default(false)
+      .describe("normalise poses around the predictor; the reference does not"),
+  }),
+  chunk: z.int().positive().default(8),
+  n_previous: z.int().positive().default(4),
+  sample_size: z.tuple([z.int().positive(), z.int().positive()]).default([256, 256]),
+  ddim_steps: z.int().positive().default(50),
+  ddim_eta: z.number().min(0).max(1).default(1),
+  condition_fps: z.number().positive().default(2),
+  domain_id: z.int().nonnegative().default(11).describe("whose data: 11 is AgiBotWorld"),
+  vae_micro_batch_size: z.int().positive().default(64),
+  reference_quirks: z
+    .boolean()
+    .default(false)
+    .describe("bring back the reference's flaws: see evac/README.md"),
+});
+
+export const evac = defineWorld({
+  name: "evac",
+  settings,
+  load(config, place) {
+    const { world_model_cfg: world, action_predictor_cfg: predictorConfig } = config;
+    const sizes = world.params;
+    if (sizes.chunk !== config.chunk) {
+      throw new UserError(`this world imagines ${sizes.chunk} frames at once, but chunk is ${config.chunk}`);
+    }
+    const { predictor, scale } = loadActionPredictor(predictorConfig.pretrained_checkpoint, {
+      device: place.device,
+    });
+    if (predictorConfig.normalise_poses && !scale) {
+      throw new UserError(
+        `${predictorConfig.pretrained_checkpoint} has no abs_action_mean and abs_action_std`,
+      );
+    }
+    return new EvacWorld({
+      model: loadModel(world.pretrained_checkpoint, sizes, place),
+      sizes,
+      predictor,
+      poseScale: predictorConfig.normalise_poses ? scale : undefined,
+      imageSize: config.sample_size,
+      memoryFrames: config.n_previous,
+      camera: liberoCamera,
+      statistics: agibotStatistics,
+      steps: config.ddim_steps,
+      eta: config.ddim_eta,
+      fps: config.condition_fps,
+      domain: config.domain_id,
+      vaeMicroBatch: config.vae_micro_batch_size,
+      referenceQuirks: config.reference_quirks,
+    });
+  },
+});

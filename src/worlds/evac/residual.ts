@@ -1,0 +1,105 @@
+/**
+ * The residual block of EVAC's UNet: a picture block told about time, then a causal convolution over the frames.
+ *
+ * Shapes: N = B·T frames, C channels, H W positions, M width of the time embedding.
+ */
+import { Conv2d, Conv3d, GroupNorm, Linear, Module, type ModuleOptions, silu } from "#nn";
+import { aten, cat, type Tensor } from "#tensor";
+
+const groups = 32;
+
+/** Group norm, SiLU, convolution under the indices of the checkpoint; dropout shifts the last by one. */
+class TimeConvolution extends Module {
+  readonly "0": GroupNorm;
+  readonly "2"?: Conv3d;
+  readonly "3"?: Conv3d;
+
+  constructor(channels: number, dropout: boolean, options: ModuleOptions) {
+    super();
+    const conv = new Conv3d(channels, channels, { kernel: [3, 1, 1], ...options });
+    this["0"] = new GroupNorm(groups, channels, options);
+    if (dropout) this["3"] = conv;
+    else this["2"] = conv;
+  }
+
+  /** Sees the two frames before; the first frame stands in for those that are missing. */
+  forward(x_BCTHW: Tensor): Tensor {
+    const active = silu(this["0"].forward(x_BCTHW));
+    const first = active.narrow(2, 0, 1);
+    return (this["2"] ?? this["3"])!.forward(cat([first, first, active], 2));
+  }
+}
+
+class TimeConvolutions extends Module {
+  readonly conv1: TimeConvolution;
+  readonly conv2: TimeConvolution;
+  readonly conv3: TimeConvolution;
+  readonly conv4: TimeConvolution;
+
+  constructor(channels: number, options: ModuleOptions) {
+    super();
+    this.conv1 = new TimeConvolution(channels, false, options);
+    this.conv2 = new TimeConvolution(channels, true, options);
+    this.conv3 = new TimeConvolution(channels, true, options);
+    this.conv4 = new TimeConvolution(channels, true, options);
+  }
+
+  forward(x_BCTHW: Tensor): Tensor {
+    const layers = [this.conv1, this.conv2, this.conv3, this.conv4];
+    return x_BCTHW.add(layers.reduce((x, layer) => layer.forward(x), x_BCTHW));
+  }
+}
+
+export class ResidualBlock extends Module {
+  readonly in_layers: { readonly "0": GroupNorm; readonly "2": Conv2d };
+  readonly emb_layers: { readonly "1": Linear };
+  readonly out_layers: { readonly "0": GroupNorm; readonly "3": Conv2d };
+  readonly skip_connection?: Conv2d;
+  readonly temopral_conv: TimeConvolutions; // so spelt in the checkpoints
+
+  constructor(inputs: number, outputs: number, embedding: number, options: ModuleOptions) {
+    super();
+    const conv = (from: number): Conv2d => new Conv2d(from, outputs, { kernel: 3, padding: 1, ...options });
+    this.in_layers = { "0": new GroupNorm(groups, inputs, options), "2": conv(inputs) };
+    this.emb_layers = { "1": new Linear(embedding, outputs, options) };
+    this.out_layers = { "0": new GroupNorm(groups, outputs, options), "3": conv(outputs) };
+    if (inputs !== outputs) this.skip_connection = new Conv2d(inputs, outputs, { kernel: 1, ...options });
+    this.temopral_conv = new TimeConvolutions(outputs, options);
+  }
+
+  forward(x_NCHW: Tensor, time_NM: Tensor, frames: number): Tensor {
+    const first = this.in_layers["2"].forward(silu(this.in_layers["0"].forward(x_NCHW)));
+    const told = first.add(this.emb_layers["1"].forward(silu(time_NM)).unsqueeze(2).unsqueeze(3));
+    const second = this.out_layers["3"].forward(silu(this.out_layers["0"].forward(told)));
+    const picture = (this.skip_connection?.forward(x_NCHW) ?? x_NCHW).add(second);
+    const video_BCTHW = picture.unflatten(0, [-1, frames]).transpose(1, 2);
+    return this.temopral_conv.forward(video_BCTHW).transpose(1, 2).flatten(0, 1);
+  }
+}
+
+export class Downsample extends Module {
+  readonly op: Conv2d;
+
+  constructor(channels: number, options: ModuleOptions) {
+    super();
+    this.op = new Conv2d(channels, channels, { kernel: 3, stride: 2, padding: 1, ...options });
+  }
+
+  forward(x_NCHW: Tensor): Tensor {
+    return this.op.forward(x_NCHW);
+  }
+}
+
+export class Upsample extends Module {
+  readonly conv: Conv2d;
+
+  constructor(channels: number, options: ModuleOptions) {
+    super();
+    this.conv = new Conv2d(channels, channels, { kernel: 3, padding: 1, ...options });
+  }
+
+  forward(x_NCHW: Tensor): Tensor {
+    const [height = 0, width = 0] = x_NCHW.shape.slice(-2);
+    return this.conv.forward(aten.upsample_nearest2d(x_NCHW, [2 * height, 2 * width]));
+  }
+}

@@ -1,0 +1,79 @@
+/**
+ * Draws end-effector poses as EVAC was trained to see them: a disc coloured by the gripper, and three axes.
+ *
+ * Both arms of the robot that EVAC was built for have the same pose in LIBERO, and the right one is drawn last and
+ * covers the left one completely: only it is drawn here.
+ */
+import { type Tensor, tensor } from "#tensor";
+import { type Camera, type Matrix, quaternionMatrix } from "./camera.ts";
+import { reds } from "./colormap.ts";
+import { type Colour, drawDisc, drawThickLine, newCanvas } from "./raster.ts";
+
+/** x y z, quaternion x y z w, gripper. */
+export type Pose = readonly number[];
+
+const background = 50;
+const discRadius = 50;
+const axisLength = 0.1; // metres
+const axisThickness = 8;
+const axisColours: readonly Colour[] = [
+  [255, 0, 255],
+  [255, 0, 0],
+  [0, 255, 0],
+];
+const nearest = 1e-6; // closest depth that is divided by
+
+export interface PixelPoint {
+  readonly x: number;
+  readonly y: number;
+}
+
+/** Where the gripper and the tips of its three axes appear, in pixels with fractions. */
+export function projectPose(
+  pose: Pose,
+  camera: Camera,
+  [height, width]: readonly [number, number],
+): PixelPoint[] {
+  const [x, y, z, qx, qy, qz, qw] = pose as [number, number, number, number, number, number, number];
+  const axes = quaternionMatrix([qx, qy, qz, qw]);
+  const tips = [0, 1, 2].map((axis) => [x, y, z].map((value, i) => value + axisLength * axes[i]![axis]!));
+  return [[x, y, z], ...tips].map((point) => {
+    const seen = toCamera(point, camera);
+    const depth = Math.max(-seen[2]!, nearest);
+    const u = (camera.intrinsic[0]![0]! * seen[0]!) / depth + camera.intrinsic[0]![2]!;
+    const v = (camera.intrinsic[1]![1]! * seen[1]!) / depth + camera.intrinsic[1]![2]!;
+    return { x: width - 1 - u, y: height - 1 - v };
+  });
+}
+
+/** World to camera: the inverse of a rotation is its transpose. */
+function toCamera(point: readonly number[], { rotation, position }: Camera): number[] {
+  const offset = point.map((value, i) => value - position[i]!);
+  return [0, 1, 2].map((column) =>
+    offset.reduce((sum, value, row) => sum + value * (rotation as Matrix)[row]![column]!, 0),
+  );
+}
+
+/** RGB bytes of one pose, [height, width, 3]; an empty picture where the gripper is outside. */
+export function drawPose(pose: Pose, camera: Camera, size: readonly [number, number]): Uint8Array {
+  const [height, width] = size;
+  const canvas = newCanvas(width, height, background);
+  const [base, ...tips] = projectPose(pose, camera, size).map(({ x, y }) => ({
+    x: Math.trunc(x),
+    y: Math.trunc(y),
+  }));
+  if (!base || base.x < 0 || base.x >= width || base.y < 0 || base.y >= height) return canvas.data;
+  const grip = Math.min(Math.max(pose[7]!, -1), 1) / 2 + 0.5;
+  drawDisc(canvas, base, discRadius, reds(grip));
+  for (const [axis, tip] of tips.entries())
+    drawThickLine(canvas, base, tip, axisThickness, axisColours[axis]!);
+  return canvas.data;
+}
+
+/** Pictures of several poses in [-1, 1], [N, 3, H, W]. */
+export function poseMaps(poses: readonly Pose[], camera: Camera, size: readonly [number, number]): Tensor {
+  const bytes = new Uint8Array(poses.length * size[0] * size[1] * 3);
+  for (const [i, pose] of poses.entries()) bytes.set(drawPose(pose, camera, size), i * size[0] * size[1] * 3);
+  const pictures = tensor(bytes, { shape: [poses.length, ...size, 3] });
+  return pictures.permute([0, 3, 1, 2]).double().div(255).float().sub(0.5).div(0.5);
+}

@@ -1,0 +1,89 @@
+/**
+ * Between the names of an EVAC checkpoint and ours.
+ *
+ * They differ in the autoencoder only, which the checkpoint keeps in CompVis's layout: other names, levels of the
+ * decoder counted from the other end, and the attention's linear maps stored as 1 × 1 convolutions.
+ */
+import type { ModuleOptions } from "#nn";
+import { UserError } from "#registry";
+import type { Tensor } from "#tensor";
+import { readWeights } from "../weight-files.ts";
+import { ActionPredictor, type PoseScale } from "./action-predictor.ts";
+import { EvacModel } from "./model.ts";
+import type { EvacSizes } from "./sizes.ts";
+
+const prefix = "first_stage_model.";
+
+/** Ours to theirs, longest first; `L` stands for a level, `B` for a block. */
+const layerNames: readonly (readonly [ours: RegExp, theirs: string])[] = [
+  [/^encoder\.down_blocks\.(\d+)\.resnets\.(\d+)\./, "encoder.down.$1.block.$2."],
+  [/^encoder\.down_blocks\.(\d+)\.downsamplers\.0\./, "encoder.down.$1.downsample."],
+  [/^(encoder|decoder)\.mid_block\.attentions\.0\.group_norm\./, "$1.mid.attn_1.norm."],
+  [/^(encoder|decoder)\.mid_block\.attentions\.0\.to_([qkv])\./, "$1.mid.attn_1.$2."],
+  [/^(encoder|decoder)\.mid_block\.attentions\.0\.to_out\.0\./, "$1.mid.attn_1.proj_out."],
+  [/^(encoder|decoder)\.mid_block\.resnets\.0\./, "$1.mid.block_1."],
+  [/^(encoder|decoder)\.mid_block\.resnets\.1\./, "$1.mid.block_2."],
+  [/^decoder\.up_blocks\.(\d+)\.resnets\.(\d+)\./, "decoder.up.$1.block.$2."],
+  [/^decoder\.up_blocks\.(\d+)\.upsamplers\.0\./, "decoder.up.$1.upsample."],
+  [/^(encoder|decoder)\.conv_norm_out\./, "$1.norm_out."],
+];
+
+/** The published name of one of our weights; `levels` is the number of the autoencoder's resolutions. */
+export function publishedName(ours: string, levels: number): string {
+  if (!ours.startsWith(prefix)) return ours;
+  const name = ours.slice(prefix.length);
+  const [pattern, theirs] = layerNames.find(([pattern]) => pattern.test(name)) ?? [/^/, ""];
+  const renamed = name
+    .replace(pattern, theirs)
+    .replace(".conv_shortcut.", ".nin_shortcut.")
+    .replace(/^decoder\.up\.(\d+)\./, (_, level) => `decoder.up.${levels - 1 - Number(level)}.`);
+  return prefix + renamed;
+}
+
+const isAttentionMap = (name: string): boolean => /\.mid\.attn_1\.(q|k|v|proj_out)\.weight$/.test(name);
+
+/** Our weights under their published names and shapes. */
+export function publishedState(model: EvacModel, levels: number): Map<string, Tensor> {
+  const state = new Map<string, Tensor>();
+  for (const [ours, value] of model.state()) {
+    const name = publishedName(ours, levels);
+    state.set(name, isAttentionMap(name) ? value.unsqueeze(2).unsqueeze(3) : value);
+  }
+  return state;
+}
+
+/** One or several files that together hold one state dict. */
+export function loadModel(paths: readonly string[], sizes: EvacSizes, options: ModuleOptions): EvacModel {
+  const published = new Map(paths.flatMap((path) => [...readWeights(path)]));
+  const model = new EvacModel(sizes, { ...options, device: "meta" });
+  const levels = sizes.first_stage_config.params.ddconfig.ch_mult.length;
+  const state = new Map<string, Tensor>();
+  for (const ours of model.state().keys()) {
+    const name = publishedName(ours, levels);
+    const value = published.get(name);
+    published.delete(name);
+    if (value) state.set(ours, isAttentionMap(name) ? value.flatten(1) : value);
+  }
+  for (const [name, value] of published) state.set(name, value); // left over: reported as unexpected
+  model.loadState(state, { source: paths.join(" and ") });
+  return model.to(options);
+}
+
+export function loadActionPredictor(
+  path: string,
+  options: ModuleOptions,
+): { predictor: ActionPredictor; scale: PoseScale | undefined } {
+  const weights = readWeights(path);
+  const [hidden = 0, inputs = 0] = weights.get("network.0.weight")?.shape ?? [];
+  const [pose = 0] = weights.get("network.4.weight")?.shape ?? [];
+  if (pose === 0) throw new UserError(`${path} has no network.0 to network.4: it is not an action predictor`);
+  const [mean, std] = ["abs_action_mean", "abs_action_std"].map((name) => {
+    const value = weights.get(name);
+    weights.delete(name);
+    return value;
+  });
+  const predictor = new ActionPredictor({ action: inputs - pose, pose, hidden }, options);
+  predictor.loadState(weights, { source: path });
+  const place = { device: options.device ?? "cpu" } as const;
+  return { predictor, scale: mean && std && { mean: mean.float().to(place), std: std.float().to(place) } };
+}
