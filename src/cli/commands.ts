@@ -24,7 +24,7 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     load: async () => (await import("./sft/index.ts")).sftCommand,
   },
   fetch: {
-    summary: "prepare a benchmark's files on this machine (fetch libero)",
+    summary: "prepare a benchmark or a model on this machine (fetch libero, fetch owner/name)",
     load: async () => (await import("./fetch.ts")).fetchCommand,
   },
   collect: {

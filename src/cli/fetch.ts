@@ -1,20 +1,28 @@
-/** `fetch libero`: prepares a benchmark's files on this machine, once. */
+/** `fetch libero` prepares a benchmark's files on this machine, `fetch owner/name` a model's; both once. */
 import { parseArgs } from "node:util";
 import { liberoFolder, prepareLibero } from "#envs";
 import { UserError } from "#registry";
 import type { Command } from "./command.ts";
+import { fetchModelCommand } from "./fetch-model/command.ts";
 
 export const fetchCommand: Command = {
-  usage: "fetch libero [--from FOLDER|ARCHIVE] [--to FOLDER] [--wheels FOLDER]",
+  usage: "fetch libero|OWNER/MODEL [--from FOLDER|ARCHIVE] [--to FOLDER] [--wheels FOLDER] [--revision NAME]",
 
   async run(argv) {
     const { values, positionals } = parseArgs({
       args: argv,
       allowPositionals: true,
-      options: { from: { type: "string" }, to: { type: "string" }, wheels: { type: "string" } },
+      options: {
+        from: { type: "string" },
+        to: { type: "string" },
+        wheels: { type: "string" },
+        revision: { type: "string" },
+      },
     });
-    if (positionals.length !== 1 || positionals[0] !== "libero")
-      throw new UserError(`fetch what? there is: libero; usage: reverie ${this.usage}`);
+    const [what = "", ...more] = positionals;
+    if (more.length === 0 && what.includes("/")) return fetchModelCommand({ repo: what, ...values });
+    if (more.length > 0 || what !== "libero")
+      throw new UserError(`fetch what? libero, or a model as owner/name; usage: reverie ${this.usage}`);
     const folder = values.to ?? liberoFolder();
     const { from, wheels } = values;
     const options = { folder, ...(from !== undefined && { from }), ...(wheels !== undefined && { wheels }) };
