@@ -11,6 +11,7 @@ export type { JudgeContext, Judgement } from "./judgement.ts";
 export { computeLoss, countLossTotals, type Loss, type LossContext, type LossTotals } from "./loss.ts";
 export { lossMetrics, lossSumCount } from "./loss-metrics.ts";
 export { alone, type Ranks } from "./ranks.ts";
+export { deadGroupsOf, type Refill, refillDeadGroups } from "./resample.ts";
 export { type AlgorithmSettings, algorithmSettings } from "./settings.ts";
 export { type Deal, dealMinibatches } from "./shuffle.ts";
 
