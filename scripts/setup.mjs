@@ -37,9 +37,13 @@ async function setUp({ quiet, native }) {
   for (const step of chosen) {
     const again = native && (step === torchAddon || step === mujocoAddon);
     if (!again && step.isDone()) continue; // another set-up may have done it while we waited for the lock
-    await progress.step(step.name, (detail) => step.run({ detail, progress, verbose: native === true }));
-    if (!step.isDone() && !step.optional)
+    const work = () =>
+      progress.step(step.name, (detail) => step.run({ detail, progress, verbose: native === true }));
+    await work();
+    if (!step.isDone() && !step.optional) await work(); // an addon's sources were changed while it was built
+    if (!step.isDone() && !step.optional) {
       throw new SetupFailure(`${step.name} is still not in place; try: ${step.mend}`);
+    }
   }
   progress.note(`✓ set-up is complete (${((Date.now() - start) / 1000).toFixed(1)} s)`);
 }

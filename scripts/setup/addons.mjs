@@ -72,7 +72,8 @@ function makeAddon(name, parts) {
       const { compile, link, note } = await parts.flags(compiler);
       const flags = [...baseFlags, ...compile];
       const files = sourcesOf(name).filter((path) => path.endsWith(".cpp"));
-      const made = await compileAll(compiler, name, { files, flags, detail, verbose });
+      const against = hashOf(parts.libraries());
+      const made = await compileAll(compiler, name, { files, flags, against, detail, verbose });
       detail("linking");
       await runProgram(compiler, ["-shared", "-o", `${target}.new`, ...made, ...link]);
       renameSync(`${target}.new`, target);
@@ -95,15 +96,21 @@ function stampOf(name, libraries) {
   const hash = createHash("sha256");
   const scripts = ["addons.mjs", "torch-flags.mjs"].map((file) => join(root, "scripts", "setup", file));
   for (const path of [...sourcesOf(name), ...scripts]) hash.update(`${path}\0${readText(path)}\0`);
-  for (const path of libraries)
-    hash.update(`${path}\0${existsSync(path) ? statSync(path).size : "absent"}\0`);
-  for (const path of libraries.filter((file) => file.endsWith(".py"))) hash.update(readText(path) ?? "");
-  hash.update(`${process.arch} ${process.env.CXX ?? ""} ${process.env.CUDA_HOME ?? ""}`);
-  return hash.digest("hex");
+  return hash.update(hashOf(libraries)).digest("hex");
 }
 
-async function compileAll(compiler, name, { files, flags, detail, verbose }) {
-  const headers = createHash("sha256").update(flags.join("\0"));
+/** What an object file depends on beside our sources: the libraries, by path, size and version, and the compiler. */
+function hashOf(libraries) {
+  const hash = createHash("sha256");
+  for (const path of libraries) {
+    hash.update(`${path}\0${existsSync(path) ? statSync(path).size : "absent"}\0`);
+    if (path.endsWith(".py")) hash.update(readText(path) ?? "");
+  }
+  return hash.update(`${process.arch} ${process.env.CXX ?? ""} ${process.env.CUDA_HOME ?? ""}`).digest("hex");
+}
+
+async function compileAll(compiler, name, { files, flags, against, detail, verbose }) {
+  const headers = createHash("sha256").update(flags.join("\0")).update(against);
   for (const path of sourcesOf(name).filter((file) => !file.endsWith(".cpp"))) headers.update(readText(path));
   const shared = headers.digest("hex");
   const jobs = files.map((path) => ({ path, object: objectPath(name, path, shared) }));

@@ -54,9 +54,9 @@ async function addCuda(compiler, torch, { flags, libraries, runPaths }) {
   }
   libraries.push(runtime);
   runPaths.push(dirname(runtime));
-  flags.compile.push("-DADDON_CUDA");
+  flags.compile.push("-DREVERIE_CUDA");
   const nccl = await compiles(compiler, flags.compile, ncclProbe);
-  if (nccl) flags.compile.push("-DUSE_C10D_NCCL", "-DADDON_NCCL");
+  if (nccl) flags.compile.push("-DUSE_C10D_NCCL", "-DREVERIE_NCCL");
   flags.note = nccl ? "CUDA, NCCL" : "CUDA";
 }
 

@@ -28,11 +28,7 @@ export function findMissing({ machine, torch, mujoco, renderers, setUp }: Findin
   if (missing.length === 0 && isFault(torch)) add(`libtorch does not open: ${torch.error}`, "npm run native");
   if (missing.length === 0 && isFault(mujoco)) add(`MuJoCo does not open: ${mujoco.error}`, "npm run native");
   if (!isFault(torch) && machine.gpus.length > 0 && torch.gpus.length === 0) {
-    add(
-      "a GPU is here, but libtorch cannot use it",
-      "REVERIE_TORCH=<site-packages>/torch npm run native",
-      true,
-    );
+    add("a GPU is here, but libtorch cannot use it", useGpu, true);
   }
   const draws = !isFault(renderers) && renderers.some(({ works }) => works);
   const alreadySaid = missing.some(({ what }) => what.startsWith("Mesa"));
@@ -42,6 +38,8 @@ export function findMissing({ machine, torch, mujoco, renderers, setUp }: Findin
   return missing;
 }
 
+/** Set-up takes the CUDA build when it finds a GPU; one that came later needs the CPU build gone first. */
+const useGpu = "rm -r .deps/venv && npm run native    (or set REVERIE_TORCH to an installed CUDA build)";
 const installRenderers = "apt-get install -y --no-install-recommends libegl1 libegl-mesa0 libgl1-mesa-dri";
 const leastDiskGiB = 5; // a run's checkpoints and logs
 
