@@ -1,0 +1,24 @@
+/** Reads and checks a run's configuration for this machine, and plans it: all that happens before anything starts. */
+import { type CheckedConfig, type Plan, planRun, planText, readConfig } from "#config";
+import { deviceCount } from "#tensor";
+import { families } from "./families.ts";
+
+export interface ReadRunOptions {
+  readonly overrides?: readonly string[];
+  readonly configPath?: string;
+  /** Refuse when a checkpoint or a dataset is missing; a plan only warns. */
+  readonly requireFiles?: boolean;
+}
+
+export function readRun(given: string, options: ReadRunOptions = {}): Promise<CheckedConfig> {
+  return readConfig(given, { ...options, families, devices: deviceCount() });
+}
+
+/** What `reverie train CONFIG --dry-run` prints. */
+export async function dryRun(
+  given: string,
+  options: ReadRunOptions = {},
+): Promise<{ plan: Plan; text: string }> {
+  const plan = planRun(await readRun(given, options));
+  return { plan, text: planText(plan) };
+}
