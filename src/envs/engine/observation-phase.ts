@@ -4,10 +4,48 @@
  * They add the physics time step to a counter in floating point and sample once per period, so the moment
  * drifts with rounding and with the number of forced samples before: after `reset` and `set_init_state`
  * it is physics step 23 of 25, not the last. Images and states that a policy reads come from that moment.
+ * With other time steps the drift can skip a control step, so packs of one's own observe after the last.
  */
 const period = 1 / 20; // seconds
 
-export class ObservationPhase {
+export interface ObservationPhase {
+  reset(): void;
+  /** Call after each physics step, and with `force` when somebody asks; true when an observation is due. */
+  tick(force?: boolean): boolean;
+  /** For snapshots of an episode. */
+  state: readonly [number, number];
+}
+
+/** After the last of `substeps` physics steps. */
+export class LastSubstep implements ObservationPhase {
+  readonly #substeps: number;
+  #done = 0;
+
+  constructor(substeps: number) {
+    this.#substeps = substeps;
+  }
+
+  reset(): void {
+    this.#done = 0;
+  }
+
+  tick(force = false): boolean {
+    if (force) return true;
+    this.#done = (this.#done + 1) % this.#substeps;
+    return this.#done === 0;
+  }
+
+  get state(): readonly [number, number] {
+    return [this.#done, 0];
+  }
+
+  set state([done]: readonly [number, number]) {
+    this.#done = done;
+  }
+}
+
+/** robosuite's counter, rounding included. */
+export class DriftingPhase implements ObservationPhase {
   readonly #timestep: number;
   #elapsed = 0;
   #sampled = false;
@@ -21,7 +59,6 @@ export class ObservationPhase {
     this.#elapsed = 0;
   }
 
-  /** Call after each physics step, and with `force` when somebody asks; true when an observation is due. */
   tick(force = false): boolean {
     this.#elapsed += this.#timestep;
     let due = force || (!this.#sampled && period >= this.#elapsed);
@@ -34,7 +71,6 @@ export class ObservationPhase {
     return due;
   }
 
-  /** For snapshots of an episode. */
   get state(): readonly [elapsed: number, sampled: number] {
     return [this.#elapsed, this.#sampled ? 1 : 0];
   }

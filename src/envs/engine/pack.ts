@@ -129,6 +129,11 @@ export interface ControlSettings {
   readonly staleFirstStep: boolean;
   /** Control steps without motion after a stored start is set (15); starts that are stored at rest need fewer. */
   readonly settleSteps: number;
+  /**
+   * When an observation is taken: "drifting" through the control step by rounding, as robosuite's observables do and
+   * LIBERO's recordings show, or after the "last" physics step of each.
+   */
+  readonly observation: "drifting" | "last";
 }
 
 export interface TaskEntry {

@@ -1,5 +1,5 @@
 /**
- * Rotations of control and observation, rounded where robosuite rounds.
+ * Rotations of control, rounded where robosuite rounds.
  *
  * Its quaternion-to-matrix conversion works in single precision. Without that a goal orientation is off by
  * 1e-8, which hard contact turns into visible differences within a second.
@@ -28,12 +28,4 @@ export function matrixOfQuaternion(w0: number, x0: number, y0: number, z0: numbe
   out[6] = single(single(x * z) - single(y * w));
   out[7] = single(single(y * z) + single(x * w));
   out[8] = 1 - single(x * x) - single(y * y);
-}
-
-/** Axis times angle of a quaternion (x, y, z, w), with the angle in [0, 2π) as LIBERO's policies were trained on. */
-export function axisAngle(quaternion: Float64Array, out: Float64Array): void {
-  const w = Math.min(1, Math.max(-1, quaternion[3]!));
-  const sine = Math.sqrt(1 - w * w);
-  const scale = (q: number) => (sine === 0 ? 0 : (q * 2 * Math.acos(w)) / sine);
-  for (let i = 0; i < 3; i++) out[i] = scale(quaternion[i]!);
 }

@@ -25,7 +25,7 @@ export function liberoPack(folder = liberoFolder()): AssetPack {
     problems: liberoProblems,
     robots: liberoRobots,
     suites: liberoSuites,
-    control: { substeps: 25, stiffness: 150, staleFirstStep: true, settleSteps: 15 },
+    control: { substeps: 25, stiffness: 150, staleFirstStep: true, settleSteps: 15, observation: "drifting" },
     placementQuaternion: "xyzw",
     resolve,
     verify,

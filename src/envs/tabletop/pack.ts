@@ -50,7 +50,7 @@ export function tabletopPack(): AssetPack {
     problems: { tabletop_manipulation: stage },
     robots: { arm: tabletopArm },
     suites: tabletopSuites,
-    control: { substeps: 10, stiffness: 2000, staleFirstStep: false, settleSteps: 2 },
+    control: { substeps: 10, stiffness: 2000, staleFirstStep: false, settleSteps: 2, observation: "last" },
     placementQuaternion: "wxyz",
     resolve,
     readInitStates(task: TaskEntry) {
