@@ -6,6 +6,7 @@ import torch.nn.functional as F
 device, threads = sys.argv[1], int(sys.argv[2])
 torch.set_num_threads(threads)
 cuda = device == "cuda"
+WINDOW = 500  # calls measured at a time
 
 
 def clock_ns():
@@ -28,14 +29,17 @@ def small(name, count):
         "multiply by a number": (a, 0.5, torch.mul),
         "matmul 8x8": (m, m, torch.matmul),
     }[name]
-    for _ in range(200):
+    for _ in range(2000):
         f(x, y)
-    sync()
-    start = clock_ns()
-    for _ in range(count):
-        f(x, y)
-    sync()
-    return (clock_ns() - start) / count
+    windows = []
+    for _ in range(count // WINDOW):
+        sync()
+        start = time.perf_counter_ns()
+        for _ in range(WINDOW):
+            f(x, y)
+        sync()
+        windows.append((time.perf_counter_ns() - start) / WINDOW)
+    return sorted(windows)[len(windows) // 20]
 
 
 def load(path, index, dtype):
