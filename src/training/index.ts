@@ -1,4 +1,4 @@
 /** Training: runs from a configuration, and fine-tuning on demonstrations. */
-export { families, families } from "./families.ts";
+export { families } from "./families.ts";
 export { dryRun, type ReadRunOptions, readRun } from "./read-run.ts";
 export * from "./sft/index.ts";
