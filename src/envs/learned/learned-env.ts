@@ -13,7 +13,7 @@
 import type { EnvStep, Observation } from "#data";
 import { UserError } from "#registry";
 import type { RewardModel } from "#rewards";
-import { keep, noGrad, scope, stack, type Tensor, tensor, zeros } from "#tensor";
+import { type Device, keep, noGrad, scope, stack, type Tensor, tensor, zeros } from "#tensor";
 import {
   type DenoisingWatcher,
   FixedSeedNoise,
@@ -22,6 +22,7 @@ import {
   toBytes,
   type World,
 } from "#worlds";
+import type { ResetRequest, VectorEnv } from "../env.ts";
 import { ResetIds } from "./reset-ids.ts";
 import { rewardChunk } from "./rewards.ts";
 import type { LearnedEnvSettings } from "./settings.ts";
@@ -46,7 +47,7 @@ export interface LearnedEnvParts {
 /** World models know no proprioception; policies get this many zeros. */
 const blankState = 16;
 
-export class LearnedEnv {
+export class LearnedEnv implements VectorEnv {
   readonly size: number;
   readonly chunk: number;
   readonly actionSize: number;
@@ -60,7 +61,8 @@ export class LearnedEnv {
 
   constructor(size: number, settings: LearnedEnvSettings, parts: LearnedEnvParts) {
     const { group_size: groupSize, seed } = settings;
-    this.#resetIds = new ResetIds({ size, groupSize, starts: parts.starts.length, seed });
+    const always = settings.specific_reset_id ?? undefined;
+    this.#resetIds = new ResetIds({ size, groupSize, starts: parts.starts.length, seed, always });
     if (parts.starts.length < size / groupSize) {
       throw new UserError(
         `the dataset has ${parts.starts.length} starts for ${size / groupSize} groups of envs: ` +
@@ -86,7 +88,7 @@ export class LearnedEnv {
   }
 
   /** All slots, or the named ones, from scheduled starts, or from the named ones. */
-  async reset(options: { slots?: readonly number[]; ids?: readonly number[] } = {}): Promise<Observation> {
+  async reset(options: ResetRequest = {}): Promise<Observation> {
     const slots = options.slots ?? Array.from({ length: this.size }, (_, slot) => slot);
     const scheduled = this.settings.use_fixed_reset_state_ids && !options.slots;
     const ids = options.ids ?? (scheduled ? this.#resetIds.current : this.#resetIds.drawSingle(slots.length));
@@ -107,14 +109,47 @@ export class LearnedEnv {
     return this.#answer(rewards, playing);
   }
 
+  /** Frees the device for others; `onload` brings the weights back. Episodes stay where they are. */
   offload(): void {
-    this.#parts.world.to({ device: "cpu" });
-    this.#parts.judge.to({ device: "cpu" });
+    this.#move("cpu");
+  }
+
+  onload(device: Device): void {
+    this.#move(device);
+  }
+
+  /** The positions of all random streams, to be saved between episodes: a resumed run draws the same ones. */
+  saveStreams(): Map<string, Tensor> {
+    const noise = this.#noise instanceof SlotNoise ? this.#noise.getState() : [];
+    return new Map([
+      ...this.#resetIds.getState(),
+      ...noise.map((state, slot) => [`noise.${slot}`, state] as const),
+    ]);
+  }
+
+  restoreStreams(states: ReadonlyMap<string, Tensor>): void {
+    this.#resetIds.setState(states);
+    if (this.#noise instanceof SlotNoise) this.#noise.setState(this.#slotStates(states));
   }
 
   async close(): Promise<void> {
     for (const slot of this.#slots.splice(0)) disposeSlot(slot);
     this.#parts.starts.dispose();
+  }
+
+  #move(device: Device): void {
+    this.#parts.world.to({ device });
+    this.#parts.judge.to({ device });
+  }
+
+  #slotStates(states: ReadonlyMap<string, Tensor>): Tensor[] {
+    return Array.from({ length: this.size }, (_, slot) => {
+      const state = states.get(`noise.${slot}`);
+      if (state) return state;
+      throw new UserError(
+        `the saved random streams lack noise.${slot}: they are of an env with another number of slots`,
+      );
+    });
   }
 
   #begin(slots: readonly number[], ids: readonly number[]): void {

@@ -6,13 +6,15 @@
  * restarts on its own draws from a second stream, so that one kind of reset never shifts the other.
  */
 import { UserError } from "#registry";
-import { Generator, randint } from "#tensor";
+import { Generator, randint, type Tensor, tensor } from "#tensor";
 
 export interface ResetIdsOptions {
   readonly size: number;
   readonly groupSize: number;
   readonly starts: number;
   readonly seed: number;
+  /** Every reset begins from this start. */
+  readonly always?: number | undefined;
 }
 
 export class ResetIds {
@@ -22,7 +24,12 @@ export class ResetIds {
   #ids: readonly number[];
 
   constructor(options: ResetIdsOptions) {
-    const { size, groupSize, seed } = options;
+    const { size, groupSize, seed, starts, always } = options;
+    if (always !== undefined && always >= starts) {
+      throw new UserError(
+        `specific_reset_id is ${always}, but the dataset has ${starts} starts (0 to ${starts - 1})`,
+      );
+    }
     if (size % groupSize !== 0) {
       throw new UserError(
         `${size} envs cannot be split into groups of ${groupSize}: change total_num_envs or group_size`,
@@ -44,15 +51,43 @@ export class ResetIds {
     this.#ids = this.#drawGroups();
   }
 
+  getState(): Map<string, Tensor> {
+    return new Map([
+      ["reset.scheduled", this.#scheduled.getState()],
+      ["reset.single", this.#single.getState()],
+      ["reset.ids", tensor([...this.#ids], { dtype: "int64" })],
+    ]);
+  }
+
+  setState(states: ReadonlyMap<string, Tensor>): void {
+    const [scheduled, single, ids] = ["scheduled", "single", "ids"].map((name) =>
+      states.get(`reset.${name}`),
+    );
+    if (!scheduled || !single || ids?.numel !== this.#options.size) {
+      throw new UserError(
+        "the saved reset streams are of an env with another number of slots, or incomplete",
+      );
+    }
+    this.#scheduled.setState(scheduled);
+    this.#single.setState(single);
+    this.#ids = ids.toArray().map(Number);
+  }
+
   /** A start of its own for each of `count` slots. */
   drawSingle(count: number): number[] {
-    return draw(this.#options.starts, count, this.#single);
+    return this.#draw(count, this.#single);
   }
 
   #drawGroups(): number[] {
-    const { size, groupSize, starts } = this.#options;
-    const ids = draw(starts, size / groupSize, this.#scheduled);
+    const { size, groupSize } = this.#options;
+    const ids = this.#draw(size / groupSize, this.#scheduled);
     return ids.flatMap((id) => Array<number>(groupSize).fill(id));
+  }
+
+  #draw(count: number, generator: Generator): number[] {
+    const { starts, always } = this.#options;
+    const drawn = draw(starts, count, generator);
+    return always === undefined ? drawn : drawn.map(() => always);
   }
 }
 

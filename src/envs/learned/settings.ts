@@ -29,12 +29,8 @@ export const learnedEnvSettings = z.looseObject({
     .boolean()
     .default(false)
     .describe("go on imagining episodes that are over, as the reference does; off, they leave the batch"),
-  micro_batch_size: z
-    .int()
-    .positive()
-    .nullable()
-    .default(null)
-    .describe("episodes imagined at once; null: all"),
+  specific_reset_id: z.int().min(0).nullish().describe("every episode begins from this start"),
+  micro_batch_size: z.int().positive().nullish().describe("episodes imagined at once; null: all"),
   noise: z
     .enum(["streams", "fixed"])
     .default("streams")
