@@ -14,5 +14,6 @@ export { planText } from "./plan-text.ts";
 export { type Problem, problemText } from "./problem.ts";
 export { type CheckedConfig, type ReadOptions, readConfig } from "./read-config.ts";
 export { SearchPath, shippedConfigs } from "./search-path.ts";
+export { settingsTable } from "./settings-table.ts";
 export { toYaml } from "./to-yaml.ts";
 export { type ConfigNode, type MapNode, type Plain, plain } from "./tree.ts";

@@ -26,6 +26,13 @@ export const liberoSection: FamilySettings = {
       .min(0)
       .nullish()
       .describe("actions of rest after a reset; the reference's 15 if unset"),
+    wrist_camera: z.boolean().default(true).describe("draw the wrist's view too"),
+    env_workers: z
+      .int()
+      .min(0)
+      .optional()
+      .describe("processes that simulate; 0: in the env worker's own; absent: one per core"),
+    worker_timeout: z.number().positive().default(300).describe("seconds until a silent process is replaced"),
     init_params: z
       .strictObject({
         camera_heights: z.int().positive().default(256),

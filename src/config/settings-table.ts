@@ -1,0 +1,72 @@
+/** A schema as a table for people: key, what it takes, default, meaning. The tables of docs/configs.md are made with it. */
+import { z } from "zod";
+
+export function settingsTable(schema: z.ZodType, prefix = ""): string {
+  const rows = describe(schema, prefix).map(
+    ({ key, takes, fallback, meaning }) => `| \`${key}\` | ${takes} | ${fallback} | ${meaning} |`,
+  );
+  return ["| key | takes | if absent | meaning |", "| --- | --- | --- | --- |", ...rows].join("\n");
+}
+
+interface Row {
+  readonly key: string;
+  readonly takes: string;
+  readonly fallback: string;
+  readonly meaning: string;
+}
+
+function describe(schema: z.ZodType, prefix: string): Row[] {
+  const json = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }) as JsonSchema;
+  return rowsOf(json, prefix);
+}
+
+interface JsonSchema {
+  readonly type?: string | readonly string[];
+  readonly description?: string;
+  readonly default?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly properties?: Readonly<Record<string, JsonSchema>>;
+  readonly required?: readonly string[];
+  readonly anyOf?: readonly JsonSchema[];
+  readonly items?: JsonSchema;
+}
+
+function rowsOf(schema: JsonSchema, prefix: string): Row[] {
+  const required = new Set(schema.required ?? []);
+  return Object.entries(schema.properties ?? {}).flatMap(([key, value]) => {
+    const path = prefix ? `${prefix}.${key}` : key;
+    const inner = value.properties ?? value.anyOf?.find((option) => option.properties)?.properties;
+    if (inner && Object.keys(inner).length > 0) {
+      const nested = value.properties
+        ? value
+        : (value.anyOf?.find((option) => option.properties) as JsonSchema);
+      return rowsOf(nested, path);
+    }
+    const fallback = required.has(key)
+      ? "**needed**"
+      : value.default === undefined
+        ? "–"
+        : code(value.default);
+    return [{ key: path, takes: takes(value), fallback, meaning: value.description ?? "" }];
+  });
+}
+
+function takes(schema: JsonSchema): string {
+  if (schema.enum) return schema.enum.map((value) => `\`${value}\``).join(", ");
+  if (schema.const !== undefined) return code(schema.const);
+  if (schema.anyOf) return [...new Set(schema.anyOf.map(takes))].join(" or ");
+  if (schema.type === "array") return `list of ${schema.items ? takes(schema.items) : "anything"}`;
+  const words: Readonly<Record<string, string>> = {
+    integer: "whole number",
+    boolean: "true or false",
+    string: "text",
+    object: "a block",
+  };
+  const types = [schema.type ?? "anything"].flat();
+  return types.map((type) => words[type] ?? type).join(" or ");
+}
+
+function code(value: unknown): string {
+  return `\`${JSON.stringify(value)}\``;
+}

@@ -1,0 +1,40 @@
+/** The tables of docs/configs.md are those of the schemas. `UPDATE=1 node --import tsx --test test/configs-page.test.ts` writes them. */
+import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { test } from "node:test";
+import { algorithmSettings } from "#algorithms";
+import { runFrame, settingsTable } from "#config";
+import { environmentSections } from "#envs";
+
+const page = new URL("../docs/configs.md", import.meta.url);
+const marks = [/<!-- tables: .* -->/, /<!-- end of tables -->/] as const;
+
+async function tables(): Promise<string> {
+  const { shape } = runFrame;
+  const frame = [
+    "cluster",
+    "runner",
+    "env",
+    "rollout",
+    "actor",
+    "reward",
+    "critic",
+    "weight_syncer",
+  ] as const;
+  const parts = frame.map((name) => `### \`${name}\`\n\n${settingsTable(shape[name], name)}`);
+  parts.push(`### \`algorithm\`\n\n${settingsTable(algorithmSettings, "algorithm")}`);
+  for (const name of environmentSections.names()) {
+    const { settings } = await environmentSections.get(name);
+    parts.push(`### \`env.train\` and \`env.eval\` with \`env_type: ${name}\`\n\n${settingsTable(settings)}`);
+  }
+  return parts.join("\n\n");
+}
+
+test("docs/configs.md lists every setting as the schemas have it", async () => {
+  const text = readFileSync(page, "utf8");
+  const [begin, end] = marks.map((mark) => mark.exec(text));
+  assert.ok(begin && end, "the marks of the tables are missing");
+  const updated = `${text.slice(0, begin.index + begin[0].length)}\n\n${await tables()}\n\n${text.slice(end.index)}`;
+  if (process.env.UPDATE === "1") writeFileSync(page, updated);
+  else assert.equal(text, updated, "run it once with UPDATE=1");
+});
