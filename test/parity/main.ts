@@ -1,11 +1,12 @@
 /**
- * `npm run parity -- <libero|policies|worlds> DIR [--assets DIR] [--json]`: ours against recordings of the reference.
+ * `npm run parity -- <libero|policies|worlds> DIR [--assets DIR] [--device D] [--dtype T] [--json]`: ours against recordings of the reference.
  *
  * Prints one line per case, or with --json one object with all of them. Exit code 1 when a case fails, 2 when
  * the question itself is wrong.
  */
 import { parseArgs } from "node:util";
 import { UserError } from "#registry";
+import type { Device, DType } from "#tensor";
 
 export interface ParityCase {
   readonly name: string;
@@ -18,6 +19,9 @@ export interface ParityCase {
 export interface ParityOptions {
   /** Where the simulator's assets are; only LIBERO needs them. */
   readonly assets?: string;
+  /** Where and in what precision networks run; policies only. Tolerances follow. */
+  readonly device?: Device;
+  readonly dtype?: DType;
   /** Called with each case as soon as it is known. */
   readonly say?: (found: ParityCase) => void;
 }
@@ -26,17 +30,22 @@ type Run = (dir: string, options: ParityOptions) => Promise<readonly ParityCase[
 
 const kinds: Readonly<Record<string, Run>> = {
   libero: async (dir, options) => (await import("./libero.ts")).run(dir, options),
-  policies: async (dir) => (await import("./policies.ts")).run(dir),
+  policies: async (dir, options) => (await import("./policies.ts")).run(dir, options),
   worlds: async (dir) => (await import("./worlds.ts")).run(dir),
 };
 
-const usage = `usage: npm run parity -- <${Object.keys(kinds).join("|")}> DIR [--assets DIR] [--json]`;
+const usage = `usage: npm run parity -- <${Object.keys(kinds).join("|")}> DIR [--assets DIR] [--device cpu|cuda] [--dtype float32|bfloat16] [--json]`;
 
 function readArguments() {
   try {
     return parseArgs({
       allowPositionals: true,
-      options: { json: { type: "boolean", default: false }, assets: { type: "string" } },
+      options: {
+        json: { type: "boolean", default: false },
+        assets: { type: "string" },
+        device: { type: "string", default: "cpu" },
+        dtype: { type: "string", default: "float32" },
+      },
     });
   } catch (error) {
     throw new UserError(`${(error as Error).message}\n${usage}`);
@@ -53,7 +62,12 @@ async function main(): Promise<void> {
     printed.add(found);
     if (!values.json) console.log(lineOf(found));
   };
-  const cases = await run(dir, { say, ...(values.assets !== undefined && { assets: values.assets }) });
+  const place = { device: values.device as Device, dtype: values.dtype as DType };
+  const cases = await run(dir, {
+    say,
+    ...place,
+    ...(values.assets !== undefined && { assets: values.assets }),
+  });
   for (const found of cases) if (!printed.has(found)) say(found);
   const failed = cases.filter(({ ok }) => !ok).length;
   const passed = cases.length - failed;

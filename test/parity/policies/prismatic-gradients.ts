@@ -55,7 +55,7 @@ function compareOne(
   }
   const { firstId, bins } = policy.codec.tokens;
   const whole = gradient.size(0) === theirs.size(0);
-  comparison.relative(name, whole ? gradient : gradient.narrow(0, firstId, bins), theirs, "gradients");
+  comparison.gradient(name, whole ? gradient : gradient.narrow(0, firstId, bins), theirs);
 }
 
 function totalNorm(weights: ReadonlyMap<string, Tensor>): Tensor {
