@@ -1,0 +1,79 @@
+import assert from "node:assert/strict";
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { writeSafetensors } from "#formats";
+import { UserError } from "#registry";
+import { full, noGrad, type Tensor, zeros } from "#tensor";
+import { loadReward, ResnetReward, ResnetScorer, TaskResnetReward, taskSentences } from "./index.ts";
+
+const small = [4, 4, 4, 4] as const;
+const pictures = (level: number): Tensor => full([2, 3, 32, 32], level);
+
+/** Weights that are all zero but the last bias: the answer is then known. */
+function known(bias: number): ResnetReward {
+  const judge = new ResnetReward(small);
+  noGrad(() => {
+    for (const [name, value] of judge.network.namedParameters()) if (!name.includes("bn")) value.zero_();
+    judge.network.net["7"].bias!.fill_(bias);
+  });
+  return judge;
+}
+
+test("the answer is the sigmoid of the network's score, one per picture", () => {
+  const answer = known(0).judge(pictures(0));
+  assert.deepEqual(answer.toArray(), [0.5, 0.5]);
+  assert.ok(Math.abs(Number(known(2).judge(pictures(0)).toArray()[0]) - 1 / (1 + Math.exp(-2))) < 1e-6);
+});
+
+test("pictures beyond [-1, 1] are judged as if cut off there", () => {
+  const judge = new ResnetReward(small);
+  noGrad(() => {
+    for (const [name, value] of judge.network.namedParameters())
+      if (value.ndim > 1 && !name.includes("bn")) value.fill_(0.05);
+  });
+  assert.deepEqual(judge.judge(pictures(3)).toArray(), judge.judge(pictures(1)).toArray());
+});
+
+test("a stored judge of any width comes back from its file", () => {
+  const path = join(mkdtempSync(join(tmpdir(), "reverie-judge-")), "resnet_rm.safetensors");
+  writeSafetensors(path, known(1).state());
+  const judge = loadReward({ type: "ResnetRewModel", from_pretrained: path });
+  assert.deepEqual(judge.judge(pictures(0), []).toArray(), known(1).judge(pictures(0)).toArray());
+  assert.throws(
+    () => loadReward({ type: "TaskEmbedResnetRewModel", from_pretrained: path }),
+    /not a reward network/,
+  );
+});
+
+test("an unknown kind of judge is answered with the known ones", () => {
+  assert.throws(() => loadReward({ type: "Oracle", from_pretrained: "x.pth" }), /ResnetRM, ResnetRewModel/);
+});
+
+test("a task-aware judge refuses a sentence it was not taught, naming those it was", () => {
+  const judge = new TaskResnetReward(["open the door"], { widths: small, tasks: 2, embedding: 4, hidden: 4 });
+  assert.throws(
+    () => judge.judge(pictures(0), ["close the door", "open the door"]),
+    /"close the door".*"open the door"/,
+  );
+  assert.throws(() => judge.checkInstruction("fly"), UserError);
+});
+
+test("every LIBERO suite has ten tasks in alphabetical order", () => {
+  for (const sentences of Object.values(taskSentences)) {
+    assert.equal(sentences.length, 10);
+    assert.deepEqual(sentences, [...sentences].sort());
+  }
+});
+
+test("the scorer takes bytes in either layout and refuses floats beyond [0, 1]", () => {
+  const scorer = new ResnetScorer({ arch: "resnet18", hidden: 4, imageSize: [32, 32], normalize: true });
+  const last = zeros([1, 40, 40, 3], { dtype: "uint8" });
+  assert.deepEqual(scorer.preprocess(last).shape, [1, 3, 32, 32]);
+  assert.deepEqual(
+    scorer.preprocess(last).toArray(),
+    scorer.preprocess(last.permute([0, 3, 1, 2])).toArray(),
+  );
+  assert.throws(() => scorer.preprocess(pictures(2)), /\[0, 1\]/);
+});
