@@ -7,7 +7,6 @@
  */
 import type { Minibatch } from "#data";
 import { noGrad, stack, type Tensor, zeros } from "#tensor";
-import { validElements } from "./aggregate.ts";
 import type { RatioClip } from "./ratio-clip.ts";
 import type { ValueLoss } from "./value-loss.ts";
 
@@ -60,7 +59,7 @@ function ratioSums({ ratio, logRatio, clipped, outside, dual }: RatioClip, mask:
   const valid = mask?.unsqueeze(2);
   const over = (x: Tensor): Tensor => (valid ? x.double().mul(valid) : x.double()).sum();
   return {
-    elements: validElements(ratio.shape, mask),
+    elements: countValid(ratio.shape, mask),
     ratio: over(ratio),
     ratioDistance: over(ratio.sub(1).abs()),
     clippedRatio: over(clipped),
@@ -70,13 +69,25 @@ function ratioSums({ ratio, logRatio, clipped, outside, dual }: RatioClip, mask:
   };
 }
 
+/** As `validElements` (aggregate.ts), but left on the device: a micro-batch must not wait for it. */
+function countValid(
+  [size = 0, actions = 1, numbers = 1]: readonly number[],
+  mask: Tensor | undefined,
+): Tensor | number {
+  if (!mask) return size * actions * numbers;
+  return mask
+    .double()
+    .sum()
+    .mul((actions / (mask.shape[1] ?? 1)) * numbers);
+}
+
 function valueSums({ critic, values }: LossParts, { returns, mask }: Minibatch) {
   if (!critic || !values || !returns) return {};
   const over = (x: Tensor): Tensor => (mask ? x.double().mul(mask) : x.double()).sum();
   const target = returns.double();
   const errors = target.sub(values.detach());
   return {
-    valueElements: validElements([...returns.shape, 1], mask),
+    valueElements: countValid([...returns.shape, 1], mask),
     valueOutside: over(critic.outside),
     returns: over(target),
     returnsSquared: over(target.square()),

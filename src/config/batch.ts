@@ -59,6 +59,12 @@ export function planBatch(config: RunConfig, worlds: WorldSizes): BatchPlan {
   };
 }
 
+/** Slots that an evaluation uses: the largest number, up to the wanted one, that env workers and stages can share evenly. */
+export function evaluationSlots(config: RunConfig, worlds: WorldSizes): number {
+  const unit = worlds.env * config.rollout.pipeline_stage_num;
+  return Math.floor((config.env.eval?.total_num_envs ?? 0) / unit) * unit;
+}
+
 /** Everything that must divide and does not, in the words of the settings that can be changed. */
 export function batchFaults(config: RunConfig, worlds: WorldSizes): BatchFault[] {
   const plan = planBatch(config, worlds);

@@ -1,5 +1,5 @@
 /** Configurations: read, composed, checked whole before anything starts, and turned into a plan. */
-export { type BatchPlan, planBatch, type WorldSizes } from "./batch.ts";
+export { type BatchPlan, evaluationSlots, planBatch, type WorldSizes } from "./batch.ts";
 export type { Families, FamilyLookup } from "./family-section.ts";
 export { type EnvironmentConfig, type RunConfig, runFrame } from "./frame/index.ts";
 export {
@@ -13,6 +13,7 @@ export { type PlacementMode, type Plan, planRun } from "./plan.ts";
 export { planText } from "./plan-text.ts";
 export { type Problem, problemText } from "./problem.ts";
 export { type CheckedConfig, type ReadOptions, readConfig } from "./read-config.ts";
+export { type SamplingMode, samplingMode } from "./sampling.ts";
 export { SearchPath, shippedConfigs } from "./search-path.ts";
 export { settingsTable } from "./settings-table.ts";
 export { toYaml } from "./to-yaml.ts";

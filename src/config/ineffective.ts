@@ -75,7 +75,14 @@ const table: readonly Ineffective[] = [
     why: "it tunes PyTorch's FSDP, which is not used here",
   },
   {
-    keys: ["rollout.enable_torch_compile", "runner.overlap_env_bootstrap", "cluster.auto_scheduler"],
+    keys: [
+      "rollout.enable_torch_compile",
+      "runner.overlap_env_bootstrap",
+      "cluster.auto_scheduler",
+      "actor.enable_sft_co_train",
+      "env.train.data_collection.enabled",
+      "env.eval.data_collection.enabled",
+    ],
     when: (_, value) => value("") === true,
     why: "not available here",
   },

@@ -3,7 +3,7 @@
  *
  * Each rule looks at the checked configuration and says what it found. Errors stop a run before anything starts.
  */
-import { batchFaults, type WorldSizes } from "./batch.ts";
+import { batchFaults, evaluationSlots, type WorldSizes } from "./batch.ts";
 import type { RunConfig } from "./frame/index.ts";
 
 export interface Finding {
@@ -106,22 +106,16 @@ const precision: Rule = ({ actor }) => {
 const divisions: Rule = (config, worlds) =>
   batchFaults(config, worlds).map((fault) => ({ ...fault, severity: "error" }));
 
-const evaluationSlots: Rule = (config, worlds) => {
-  const slots = config.env.eval?.total_num_envs ?? 0;
-  const unit = worlds.env * config.rollout.pipeline_stage_num;
-  const even = Math.floor(slots / unit) * unit;
+const evaluationShare: Rule = (config, worlds) => {
   if (!evaluates(config) || !config.env.eval) return [];
-  if (even === 0) {
-    return when(
-      true,
-      "env.eval.total_num_envs",
-      `is ${slots}, but there are ${unit} env workers × pipeline stages to fill`,
-    );
-  }
+  const wanted = config.env.eval.total_num_envs ?? 0;
+  const used = evaluationSlots(config, worlds);
+  const sharers = `${worlds.env} env workers × ${config.rollout.pipeline_stage_num} stages`;
+  if (used === 0) return when(true, "env.eval.total_num_envs", `is ${wanted}: too few for ${sharers}`);
   return when(
-    even !== slots,
+    used !== wanted,
     "env.eval.total_num_envs",
-    `${slots} slots cannot be shared evenly by ${unit} env workers × stages: ${even} are used; every initial state is still evaluated once`,
+    `${wanted} slots cannot be shared evenly by ${sharers}: ${used} are used; every initial state is still evaluated once`,
     "warning",
   );
 };
@@ -153,7 +147,7 @@ export const rules: readonly Rule[] = [
   modes,
   precision,
   divisions,
-  evaluationSlots,
+  evaluationShare,
   episodes,
 ];
 
