@@ -62,6 +62,7 @@ export function loadOft(
     actionSize: settings.action_dim,
     valueCount: shape.values,
     freezeVision: settings.freeze_vision,
+    cudaGraphs: (options.cudaGraphs ?? false) && device.startsWith("cuda"),
     trimPadding: settings.trim_padding && trims,
     save: async (path, { dtype: stored }) => savePrismatic(module, path, folder, { settings, dtype: stored }),
   });

@@ -6,6 +6,7 @@
  */
 import type { ForwardInputs, Observation, PolicyEvaluation, PolicyStep } from "#data";
 import { type Device, type DType, noGrad, scope, type Tensor } from "#tensor";
+import { CapturedForward } from "../captured-forward.ts";
 import type { ActOptions, EvaluateOptions, LearnOptions, Policy, SaveOptions } from "../policy.ts";
 import type { ImageProcessor } from "../prismatic/images.ts";
 import { type Chain, learnByLayers } from "../prismatic/layers.ts";
@@ -26,6 +27,7 @@ export class OpenVlaOftPolicy implements Policy {
   readonly images: ImageProcessor;
   readonly #parts: PrismaticParts<OpenVlaOftModel>;
   readonly #reader: PrismaticReader;
+  readonly #captured: CapturedForward | undefined;
 
   constructor(parts: PrismaticParts<OpenVlaOftModel>) {
     this.module = parts.module;
@@ -38,6 +40,9 @@ export class OpenVlaOftPolicy implements Policy {
     this.images = parts.images;
     this.#parts = parts;
     this.#reader = new PrismaticReader(parts);
+    this.#captured = parts.cudaGraphs
+      ? new CapturedForward((inputs, variant) => this.#capturable(inputs, variant))
+      : undefined;
   }
 
   act(observation: Observation, options: ActOptions): PolicyStep {
@@ -45,7 +50,9 @@ export class OpenVlaOftPolicy implements Policy {
   }
 
   #act(inputs: ForwardInputs, { mode, temperature = 1, topK = 0, generator }: ActOptions): PolicyStep {
-    const { logits_BAV, values_BV } = this.#forward(inputs);
+    const { logits_BAV, values_BV } = this.#captured
+      ? this.#replay(this.#captured, inputs)
+      : this.#forward(inputs);
     const greedy = mode === "greedy";
     const logProbs_BAV = logDistribution(
       logits_BAV,
@@ -53,6 +60,30 @@ export class OpenVlaOftPolicy implements Policy {
     );
     const tokens_BA = greedy ? logits_BAV.argmax(2) : sampleTokens(logProbs_BAV, generator);
     return this.#reader.step(inputs, tokens_BA, { ...judge(logProbs_BAV, tokens_BA, false), values_BV });
+  }
+
+  /** The same forward pass by a captured graph; all that it reads is on the device. */
+  #replay(captured: CapturedForward, inputs: ForwardInputs): OftAnswer {
+    const { device } = this;
+    const { prompt, padded } = this.#reader.prompt(inputs);
+    const seen = inputs.vision_features ? "vision_features" : "images";
+    const { logits, values } = captured.run(
+      {
+        [seen]: inputs[seen]!.to({ device }),
+        input_ids: prompt.ids_BL,
+        attention_mask: prompt.mask_BL,
+        ...(inputs.proprio && { proprio: inputs.proprio.to({ device }) }),
+      },
+      padded ? "padded" : "whole",
+    );
+    return { logits_BAV: logits!, values_BV: values };
+  }
+
+  #capturable(inputs: ForwardInputs, variant: string): Record<string, Tensor> {
+    const prompt = { ids_BL: inputs.input_ids!, mask_BL: inputs.attention_mask! };
+    const fed = { features_BPC: this.#reader.features(inputs), prompt, proprio_BQ: inputs.proprio };
+    const { logits_BAV, values_BV } = this.module.forward(fed, variant === "padded");
+    return { logits: logits_BAV, ...(values_BV && { values: values_BV }) };
   }
 
   evaluate(
@@ -108,6 +139,7 @@ export class OpenVlaOftPolicy implements Policy {
   }
 
   dispose(): void {
+    this.#captured?.clear();
     this.module.dispose();
   }
 

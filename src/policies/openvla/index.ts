@@ -62,6 +62,7 @@ export function loadOpenVla(
     actionSize: settings.action_dim,
     valueCount: values,
     freezeVision: settings.freeze_vision,
+    cudaGraphs: (options.cudaGraphs ?? false) && device.startsWith("cuda"),
     trimPadding: settings.trim_padding,
     save: async (path, { dtype: stored }) => savePrismatic(module, path, folder, { settings, dtype: stored }),
   });

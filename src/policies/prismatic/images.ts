@@ -11,7 +11,7 @@
  */
 import { z } from "zod";
 import { UserError } from "#registry";
-import { aten, cat, type DType, stack, type Tensor, tensor } from "#tensor";
+import { aten, cat, type Device, type DType, keep, stack, type Tensor, tensor } from "#tensor";
 import { pillowBicubic } from "./pillow-resize.ts";
 
 export type Resizer = "torch" | "pillow";
@@ -58,6 +58,7 @@ export class ImageProcessor {
   readonly size: number;
   readonly #resizer: Resizer;
   readonly #towers: readonly Normalization[];
+  readonly #known = new Map<Device, readonly { mean: Tensor; std: Tensor }[]>();
 
   constructor(size: number, towers: readonly Normalization[], resizer: Resizer) {
     this.size = size;
@@ -78,11 +79,20 @@ export class ImageProcessor {
   /** What the towers see: [B, 6·N, S, S], of `dtype`. */
   pixels(images_BNCSS: Tensor, dtype: DType): Tensor {
     const scaled_BNCSS = images_BNCSS.float().div(255);
-    const towers = this.#towers.map(({ mean, std }) => {
-      const options = { shape: [3, 1, 1], device: images_BNCSS.device };
-      return scaled_BNCSS.sub(tensor([...mean], options)).div(tensor([...std], options));
-    });
+    const constants = this.#constants(images_BNCSS.device);
+    const towers = constants.map(({ mean, std }) => scaled_BNCSS.sub(mean).div(std));
     return cat(towers, 2).flatten(1, 2).to({ dtype });
+  }
+
+  /** Kept per device: copying them there every time would forbid capturing the forward pass as a graph. */
+  #constants(device: Device): readonly { mean: Tensor; std: Tensor }[] {
+    const known = this.#known.get(device);
+    if (known) return known;
+    const onDevice = (values: readonly number[]): Tensor =>
+      keep(tensor([...values], { shape: [3, 1, 1], device }));
+    const made = this.#towers.map(({ mean, std }) => ({ mean: onDevice(mean), std: onDevice(std) }));
+    this.#known.set(device, made);
+    return made;
   }
 
   /** uint8 [X, H, W, 3] → uint8 [X, 3, S, S]. */

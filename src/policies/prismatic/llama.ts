@@ -9,6 +9,7 @@
 import {
   attention,
   Embedding,
+  fusedRotateHalves,
   GatedMlp,
   Linear,
   type LoraLinear,
@@ -16,13 +17,11 @@ import {
   type ModuleOptions,
   mergeHeads,
   RMSNorm,
-  type RotaryTable,
-  rotateHalves,
   splitHeads,
 } from "#nn";
 import { aten, cat, ones, type Tensor } from "#tensor";
 import type { TextConfig } from "./config.ts";
-import { rotationSpan } from "./rotary.ts";
+import { type Rotation, rotate, rotationSpan } from "./rotary.ts";
 
 /** What every layer is told about the tokens: who sees whom, and where each stands. */
 export interface Context {
@@ -30,7 +29,7 @@ export interface Context {
   readonly mask?: Tensor | undefined;
   /** Every token sees itself and those before it. Not together with `mask`. */
   readonly causal?: boolean;
-  readonly rotation: RotaryTable;
+  readonly rotation: Rotation;
 }
 
 /** A run of positions. The last layer is asked only for those that somebody reads. */
@@ -53,6 +52,12 @@ function contextSpan({ mask, causal, rotation }: Context, asked: Span, x_BLD: Te
   if (!causal) return { rotation: part };
   const rows_QL = ones([length, x_BLD.size(1)], { dtype: "bool", device: x_BLD.device }).tril(start);
   return { mask: rows_QL, rotation: part };
+}
+
+/** Splits the heads and turns each by its position: [B, L, D] to [B, H, L, E]. The input may be overwritten. */
+function rotated(x_BLD: Tensor, heads: number, rotation: RotaryTable): Tensor {
+  const turned_BLD = fusedRotateHalves(x_BLD, heads, rotation.cos, rotation.sin);
+  return turned_BLD ? splitHeads(turned_BLD, heads) : rotateHalves(splitHeads(x_BLD, heads), rotation);
 }
 
 class LlamaAttention extends Module {
@@ -90,14 +95,14 @@ class LlamaAttention extends Module {
   }
 
   #keysValues(x_BLD: Tensor, { rotation }: Context): KeysValues {
-    const keys = rotateHalves(splitHeads(this.k_proj.forward(x_BLD), this.#keyHeads), rotation);
+    const keys = rotate(splitHeads(this.k_proj.forward(x_BLD), this.#keyHeads), rotation);
     return { keys, values: splitHeads(this.v_proj.forward(x_BLD), this.#keyHeads) };
   }
 
   #look(x_BLD: Tensor, context: Context, seen: KeysValues, asked?: Span): Tensor {
     const x_BQD = asked ? x_BLD.narrow(1, asked.start, asked.length) : x_BLD;
     const { mask, causal, rotation } = asked ? contextSpan(context, asked, x_BLD) : context;
-    const q_BHQE = rotateHalves(splitHeads(this.q_proj.forward(x_BQD), this.#heads), rotation);
+    const q_BHQE = rotate(splitHeads(this.q_proj.forward(x_BQD), this.#heads), rotation);
     const options = { ...(mask && { mask }), ...(causal && { causal }) };
     const seen_BHQE = attention(q_BHQE, this.#spread(seen.keys), this.#spread(seen.values), options);
     return this.o_proj.forward(mergeHeads(seen_BHQE));

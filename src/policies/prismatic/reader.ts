@@ -30,6 +30,8 @@ export interface PrismaticParts<M = { see(pixels: Tensor): Tensor }> {
   /** Neither tower is trained: what they saw is recorded, and never computed again. */
   readonly freezeVision: boolean;
   readonly trimPadding: boolean;
+  /** Acting replays captured CUDA graphs. */
+  readonly cudaGraphs: boolean;
   readonly save: (folder: string, options: SaveOptions) => Promise<void>;
 }
 
