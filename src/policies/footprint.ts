@@ -1,11 +1,15 @@
 /**
- * How much memory a policy needs, for the plan of a run: from its checkpoint where it is there, else from the published size.
+ * How much memory a policy needs, for the plan of a run: from its checkpoint where it is there, else from the
+ * published size.
  */
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Footprint } from "#registry";
 
-/** Published sizes: parameters, layers and width of the language model, tokens beside prompt and actions per picture. */
+/**
+ * Published sizes: parameters, layers and width of the language model, tokens beside prompt and actions per
+ * picture.
+ */
 const published: Readonly<
   Record<string, { parameters: number; layers: number; width: number; picture: number }>
 > = {

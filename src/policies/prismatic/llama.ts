@@ -17,11 +17,13 @@ import {
   type ModuleOptions,
   mergeHeads,
   RMSNorm,
+  type RotaryTable,
+  rotateHalves,
   splitHeads,
 } from "#nn";
 import { aten, cat, ones, type Tensor } from "#tensor";
 import type { TextConfig } from "./config.ts";
-import { type Rotation, rotate, rotationSpan } from "./rotary.ts";
+import { rotationSpan } from "./rotary.ts";
 
 /** What every layer is told about the tokens: who sees whom, and where each stands. */
 export interface Context {
@@ -29,7 +31,7 @@ export interface Context {
   readonly mask?: Tensor | undefined;
   /** Every token sees itself and those before it. Not together with `mask`. */
   readonly causal?: boolean;
-  readonly rotation: Rotation;
+  readonly rotation: RotaryTable;
 }
 
 /** A run of positions. The last layer is asked only for those that somebody reads. */
@@ -95,14 +97,14 @@ class LlamaAttention extends Module {
   }
 
   #keysValues(x_BLD: Tensor, { rotation }: Context): KeysValues {
-    const keys = rotate(splitHeads(this.k_proj.forward(x_BLD), this.#keyHeads), rotation);
+    const keys = rotated(this.k_proj.forward(x_BLD), this.#keyHeads, rotation);
     return { keys, values: splitHeads(this.v_proj.forward(x_BLD), this.#keyHeads) };
   }
 
   #look(x_BLD: Tensor, context: Context, seen: KeysValues, asked?: Span): Tensor {
     const x_BQD = asked ? x_BLD.narrow(1, asked.start, asked.length) : x_BLD;
     const { mask, causal, rotation } = asked ? contextSpan(context, asked, x_BLD) : context;
-    const q_BHQE = rotate(splitHeads(this.q_proj.forward(x_BQD), this.#heads), rotation);
+    const q_BHQE = rotated(this.q_proj.forward(x_BQD), this.#heads, rotation);
     const options = { ...(mask && { mask }), ...(causal && { causal }) };
     const seen_BHQE = attention(q_BHQE, this.#spread(seen.keys), this.#spread(seen.values), options);
     return this.o_proj.forward(mergeHeads(seen_BHQE));

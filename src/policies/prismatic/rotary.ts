@@ -2,36 +2,32 @@
  * Llama's rotation of queries and keys by their positions (https://arxiv.org/abs/2104.09864), one table for all layers.
  *
  * The frequencies are 1 / θ^(2i/E) by a float32 power and angles are float32, whatever the model's precision: the
- * order of roundings that transformers uses. Turning is three kernels: the halves swapped by a roll, and the sign that
- * belongs to the swapped half kept in the table.
+ * order of roundings that transformers uses.
  *
- * Shapes: B batch, H heads, L tokens, E head width.
+ * Shapes: B batch, L tokens, E head width.
  */
-import { arange, aten, cat, type DType, op, type Tensor } from "#tensor";
+import type { RotaryTable } from "#nn";
+import { arange, aten, cat, type DType, type Tensor } from "#tensor";
 
-const addcmul = op("aten::addcmul");
-
-/** Of every token's angles: cosines, and sines that are negative in the first half. [B, 1, L, E] each. */
-export interface Rotation {
-  readonly cos: Tensor;
-  readonly signedSin: Tensor;
-}
-
-export function rotationFor(positions_BL: Tensor, headWidth: number, theta: number, dtype: DType): Rotation {
+/** Cosines and sines of every token's angles, [B, 1, L, E] each. */
+export function rotationFor(
+  positions_BL: Tensor,
+  headWidth: number,
+  theta: number,
+  dtype: DType,
+): RotaryTable {
   const exponents = arange(0, headWidth, 2, { device: positions_BL.device }).div(headWidth);
   const frequencies = aten.pow({ float: theta }, exponents).reciprocal();
-  const angles_B1LF = positions_BL.float().unsqueeze(2).mul(frequencies).unsqueeze(1);
-  const [cos, sin] = [angles_B1LF.cos(), angles_B1LF.sin()];
-  return { cos: cat([cos, cos], 3).to({ dtype }), signedSin: cat([sin.neg(), sin], 3).to({ dtype }) };
+  const angles_BLF = positions_BL.float().unsqueeze(2).mul(frequencies);
+  const angles_B1LE = cat([angles_BLF, angles_BLF], 2).unsqueeze(1);
+  return { cos: angles_B1LE.cos().to({ dtype }), sin: angles_B1LE.sin().to({ dtype }) };
 }
 
-export function rotate(x_BHLE: Tensor, { cos, signedSin }: Rotation): Tensor {
-  const swapped_BHLE = x_BHLE.roll([x_BHLE.size(3) / 2], [3]);
-  return addcmul(x_BHLE.mul(cos), swapped_BHLE, signedSin);
-}
-
-/** The table of some positions only. */
+/** The table of some positions only, as tensors of their own. */
 export const rotationSpan = (
-  { cos, signedSin }: Rotation,
+  { cos, sin }: RotaryTable,
   { start, length }: { readonly start: number; readonly length: number },
-): Rotation => ({ cos: cos.narrow(2, start, length), signedSin: signedSin.narrow(2, start, length) });
+): RotaryTable => ({
+  cos: cos.narrow(2, start, length).contiguous(),
+  sin: sin.narrow(2, start, length).contiguous(),
+});
