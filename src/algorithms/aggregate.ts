@@ -1,11 +1,13 @@
 /**
  * From a loss per element to one number, the same for any number of micro-batches and ranks.
  *
- * Every element gets a weight, and the weighted sum is divided by a total that is counted over the whole minibatch on all ranks before
- * the first backward pass. Each micro-batch then contributes its share; gradients are summed, over micro-batches and over ranks.
+ * Every element gets a weight, and the weighted sum is divided by a total that is counted over the whole
+ * minibatch on all ranks before the first backward pass. Each micro-batch then contributes its share;
+ * gradients are summed, over micro-batches and over ranks.
  *
  * `seq-mean-token-mean` is what the reference computes whatever its setting says: mean over all elements of
- * L · max_episode_steps / L_j · mask, L_j the valid actions of the element's episode. Masked and filtered elements stay in its denominator.
+ * L · max_episode_steps / L_j · mask, L_j the valid actions of the element's episode. Masked and filtered
+ * elements stay in its denominator.
  *
  * Shapes: elements [M, P, Q]: P actions (or 1), Q numbers per action (or 1). Masks [M, A], A = P or 1.
  */

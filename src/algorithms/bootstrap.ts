@@ -1,8 +1,9 @@
 /**
  * Credits a cut-off episode with what the critic thinks would have followed.
  *
- * With auto-reset the next recorded observation belongs to a new episode, so the value of the last sight of the old one must
- * enter through its last reward. `standard` does so when time ran out; `always` also when the task ended.
+ * With auto-reset the next recorded observation belongs to a new episode, so the value of the last sight of
+ * the old one must enter through its last reward. `standard` does so when time ran out; `always` also when
+ * the task ended.
  */
 import { cat, noGrad, scope, type Tensor } from "#tensor";
 

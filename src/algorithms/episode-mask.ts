@@ -1,8 +1,9 @@
 /**
  * Which recorded actions belong to an episode that was still running.
  *
- * The action that ends the episode counts; everything recorded in its column afterwards does not. Only for columns that hold one
- * episode each: with auto-reset a column goes on with the next episode and every action counts.
+ * The action that ends the episode counts; everything recorded in its column afterwards does not. Only for
+ * columns that hold one episode each: with auto-reset a column goes on with the next episode and every action
+ * counts.
  */
 import type { Tensor } from "#tensor";
 import { flatten, lastRows, unflatten } from "./timeline.ts";

@@ -1,8 +1,8 @@
 /**
  * Generalized advantage estimation.
  *
- * Schulman et al. 2015, https://arxiv.org/abs/1506.02438. A done flag cuts the sum: neither the next value nor the next
- * error crosses it. Without values it falls back to the undiscounted sum of rewards to come.
+ * Schulman et al. 2015, https://arxiv.org/abs/1506.02438. A done flag cuts the sum: neither the next value
+ * nor the next error crosses it. Without values it falls back to the undiscounted sum of rewards to come.
  */
 import { noGrad, scope, stack, type Tensor } from "#tensor";
 import type { Timeline } from "./timeline.ts";

@@ -2,7 +2,10 @@
 import type { Rollout } from "#data";
 import { tensor, zeros } from "#tensor";
 
-/** Column 0 succeeds in the first chunk (and fails and succeeds again, which must not count), 1 and 3 in the second, 2 never. */
+/**
+ * Column 0 succeeds in the first chunk (and fails and succeeds again, which must not count), 1 and 3 in the
+ * second, 2 never.
+ */
 export function goldenRollout(): Rollout {
   const dones = tensor(
     [

@@ -1,13 +1,15 @@
 /**
  * Group-relative advantages and what is decided per group.
  *
- * Shao et al. 2024 (GRPO), https://arxiv.org/abs/2402.03300. The members of a group are neighbouring columns that started from
- * the same state; a member's advantage is how much better its episode went than the group's mean.
+ * Shao et al. 2024 (GRPO), https://arxiv.org/abs/2402.03300. The members of a group are neighbouring columns that
+ * started from the same state; a member's advantage is how much better its episode went than the group's mean.
  * `normalize: false` leaves out the division by the spread (Dr. GRPO, https://arxiv.org/abs/2503.20783).
  */
 import { noGrad, scope, type Tensor } from "#tensor";
 
-/** Sum of rewards of each column's episode: [B] from rewards [T, B, C] and an optional mask of the same shape. */
+/**
+ * Sum of rewards of each column's episode: [B] from rewards [T, B, C] and an optional mask of the same shape.
+ */
 export function episodeReturns(rewards: Tensor, mask?: Tensor): Tensor {
   return noGrad(() => scope(() => (mask ? rewards.mul(mask) : rewards).sum([0, 2])));
 }
@@ -35,7 +37,10 @@ export function keptColumns(returns: Tensor, groupSize: number, lower: number, u
   );
 }
 
-/** Groups whose members all did equally well: they teach nothing, and may be collected again (DAPO, arXiv 2503.14476). */
+/**
+ * Groups whose members all did equally well: they teach nothing, and may be collected again (DAPO, arXiv
+ * 2503.14476).
+ */
 export function deadGroups(returns: Tensor, groupSize: number): number[] {
   const spread = noGrad(() =>
     scope(() => {

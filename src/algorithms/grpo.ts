@@ -1,8 +1,9 @@
 /**
  * Group relative policy optimization: no critic, an episode is judged against others from the same start.
  *
- * Shao et al. 2024, https://arxiv.org/abs/2402.03300, for episodes of action chunks: one advantage per episode, given to each of its
- * valid actions. Optionally drops groups whose mean return says that the task was too easy or too hard.
+ * Shao et al. 2024, https://arxiv.org/abs/2402.03300, for episodes of action chunks: one advantage per
+ * episode, given to each of its valid actions. Optionally drops groups whose mean return says that the task
+ * was too easy or too hard.
  */
 import type { Rollout } from "#data";
 import { noGrad, scope, type Tensor } from "#tensor";

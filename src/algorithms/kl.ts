@@ -1,9 +1,9 @@
 /**
  * How far the policy has moved from a reference policy, estimated from log-probabilities of sampled actions.
  *
- * Schulman's k1, k2, k3 (http://joschu.net/blog/kl-approx.html). As a loss term k3 (or k2) is the sound choice: it is never negative
- * and its gradient pulls towards the reference; the gradient of k1 has mean zero. k3's exponent and value are bounded, so that a
- * single unlikely token cannot blow up a batch.
+ * Schulman's k1, k2, k3 (http://joschu.net/blog/kl-approx.html). As a loss term k3 (or k2) is the sound
+ * choice: it is never negative and its gradient pulls towards the reference; the gradient of k1 has mean
+ * zero. k3's exponent and value are bounded, so that a single unlikely token cannot blow up a batch.
  */
 import type { Tensor } from "#tensor";
 import type { AlgorithmSettings } from "./settings.ts";

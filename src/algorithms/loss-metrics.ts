@@ -1,9 +1,9 @@
 /**
  * The numbers that a training step reports, defined per element.
  *
- * Micro-batches add up plain sums; the quotients are formed once, over all elements of the step and all ranks. So a metric does not depend on
- * how the batch was cut, and a mask with fewer dimensions than the elements cannot inflate it (the reference divides token sums by
- * action counts). The names are the seeds'.
+ * Micro-batches add up plain sums; the quotients are formed once, over all elements of the step and all
+ * ranks. So a metric does not depend on how the batch was cut, and a mask with fewer dimensions than the
+ * elements cannot inflate it (the reference divides token sums by action counts). The names are the seeds'.
  */
 import type { Minibatch } from "#data";
 import { noGrad, stack, type Tensor, zeros } from "#tensor";
@@ -96,7 +96,10 @@ function valueSums({ critic, values }: LossParts, { returns, mask }: Minibatch) 
   };
 }
 
-/** From the sums of a whole training step, over all ranks, to named metrics. `minibatches`: optimiser steps it had. */
+/**
+ * From the sums of a whole training step, over all ranks, to named metrics. `minibatches`: optimiser steps it
+ * had.
+ */
 export function lossMetrics(sums: readonly number[], minibatches: number): Record<string, number> {
   const sum = (name: SumName): number => sums[sumNames.indexOf(name)] ?? 0;
   const mean = (name: SumName): number => sum(name) / Math.max(sum("elements"), 1);
@@ -122,7 +125,10 @@ export function lossMetrics(sums: readonly number[], minibatches: number): Recor
   return { ...metrics, "train/loss": average("totalLoss"), "train/entropy_loss": average("entropy") };
 }
 
-/** 1 − Var(R − V) / Var(R); NaN when it has no meaning: fewer than two entries, or returns that are all the same. */
+/**
+ * 1 − Var(R − V) / Var(R); NaN when it has no meaning: fewer than two entries, or returns that are all the
+ * same.
+ */
 function explainedVariance(sum: (name: SumName) => number): number {
   const count = sum("valueElements");
   const variance = (total: number, squares: number): number =>

@@ -1,8 +1,8 @@
 /**
  * The loss of a micro-batch: policy, and where asked critic, entropy and divergence from a reference.
  *
- * All maths in float32. `totals` are counted once per minibatch over all ranks (`countLossTotals`), so that the sum of all
- * micro-batches' losses is the minibatch's loss, whatever the split.
+ * All maths in float32. `totals` are counted once per minibatch over all ranks (`countLossTotals`), so that
+ * the sum of all micro-batches' losses is the minibatch's loss, whatever the split.
  */
 import type { Minibatch, PolicyEvaluation } from "#data";
 import type { Tensor } from "#tensor";

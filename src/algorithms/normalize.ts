@@ -3,7 +3,9 @@ import type { Tensor } from "#tensor";
 import { noGrad, scope } from "#tensor";
 import { alone, type Ranks } from "./ranks.ts";
 
-/** (x − mean) / (std + 1e-5), std with Bessel's correction. Without two valid entries anywhere, x as it is. */
+/**
+ * (x − mean) / (std + 1e-5), std with Bessel's correction. Without two valid entries anywhere, x as it is.
+ */
 export async function normalize(x: Tensor, mask?: Tensor, ranks: Ranks = alone): Promise<Tensor> {
   const [count = 0, total = 0] = await ranks.sum([mask ? sumOf(mask) : x.numel, maskedSum(x, mask)]);
   if (count < 2) return x;

@@ -1,8 +1,8 @@
 /**
  * Proximal policy optimization with a critic.
  *
- * Schulman et al. 2017, https://arxiv.org/abs/1707.06347; advantages by GAE (gae.ts), standardised over the valid entries of the
- * whole batch on all ranks, so that the result does not depend on how many there are.
+ * Schulman et al. 2017, https://arxiv.org/abs/1707.06347; advantages by GAE (gae.ts), standardised over the
+ * valid entries of the whole batch on all ranks, so that the result does not depend on how many there are.
  */
 import type { Rollout } from "#data";
 import { noGrad, scope } from "#tensor";

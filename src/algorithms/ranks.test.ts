@@ -10,7 +10,9 @@ import { ppo } from "./ppo.ts";
 import type { Ranks } from "./ranks.ts";
 import { algorithmSettings } from "./settings.ts";
 
-/** Eight columns of three decisions with two actions of one number, from a simple recurrence: no two alike. */
+/**
+ * Eight columns of three decisions with two actions of one number, from a simple recurrence: no two alike.
+ */
 function rollout(): Rollout {
   const numbers = (count: number, step: number) =>
     Array.from({ length: count }, (_, i) => Math.sin(1 + i * step));

@@ -1,8 +1,8 @@
 /**
  * How statistics of a batch that is spread over several actor ranks are put together.
  *
- * Algorithms never know how ranks talk: they hand over a few plain numbers and get the result over all ranks, so that
- * advantages, losses and metrics are those of the whole batch, whatever the number of ranks.
+ * Algorithms never know how ranks talk: they hand over a few plain numbers and get the result over all ranks,
+ * so that advantages, losses and metrics are those of the whole batch, whatever the number of ranks.
  */
 export interface Ranks {
   /** Element-wise sums over all ranks. */

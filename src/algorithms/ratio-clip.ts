@@ -1,8 +1,9 @@
 /**
  * The clipped surrogate of the policy gradient.
  *
- * Schulman et al. 2017, https://arxiv.org/abs/1707.06347, with two separate bounds (DAPO, https://arxiv.org/abs/2503.14476) and the
- * dual clip (https://arxiv.org/abs/1912.09729): for a bad action the loss never exceeds c·|A|, however much likelier it has become.
+ * Schulman et al. 2017, https://arxiv.org/abs/1707.06347, with two separate bounds (DAPO,
+ * https://arxiv.org/abs/2503.14476) and the dual clip (https://arxiv.org/abs/1912.09729): for a bad action
+ * the loss never exceeds c·|A|, however much likelier it has become.
  *
  * Shapes: log-probabilities [M, P, Q]; advantages and masks [M, A, 1] with A = P or 1.
  */

@@ -1,8 +1,9 @@
 /**
  * Replaces groups that teach nothing by freshly collected ones that do.
  *
- * Dynamic sampling as in DAPO (https://arxiv.org/abs/2503.14476): a group whose members all did equally well has no gradient, yet takes
- * room in the batch. With `resample_dead_groups: n` the run collects up to n more rollouts and fills the gaps; what stays dead stays.
+ * Dynamic sampling as in DAPO (https://arxiv.org/abs/2503.14476): a group whose members all did equally well
+ * has no gradient, yet takes room in the batch. With `resample_dead_groups: n` the run collects up to n more
+ * rollouts and fills the gaps; what stays dead stays.
  */
 import { concatColumns, mapRollout, type Rollout } from "#data";
 import { noGrad, scope, tensor } from "#tensor";
@@ -15,7 +16,10 @@ export interface Refill {
   readonly dead: number; // groups that are still without any spread
 }
 
-/** Both rollouts have the same shape but for their columns. The result is new; the given ones stay as they are. */
+/**
+ * Both rollouts have the same shape but for their columns. The result is new; the given ones stay as they
+ * are.
+ */
 export function refillDeadGroups(rollout: Rollout, fresh: Rollout, groupSize: number): Refill {
   return noGrad(() =>
     scope(() => {

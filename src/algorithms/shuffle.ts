@@ -1,8 +1,8 @@
 /**
  * Deals samples into minibatches, in a new order each update epoch of each step.
  *
- * The order is drawn from a stream named by the run's seed, the step, the epoch and the rank: the same when a run is resumed, never
- * the same twice (the reference shuffles every step alike).
+ * The order is drawn from a stream named by the run's seed, the step, the epoch and the rank: the same when a
+ * run is resumed, never the same twice (the reference shuffles every step alike).
  */
 import { Generator, randperm, type Tensor } from "#tensor";
 

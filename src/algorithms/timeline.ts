@@ -1,7 +1,8 @@
 /**
  * Turns the recorded rectangle of chunks into one line of time per trajectory, and back.
  *
- * Shapes: T decisions, B columns, C actions per chunk, A rewards per decision (C, or 1 at chunk level), n = T·A.
+ * Shapes: T decisions, B columns, C actions per chunk, A rewards per decision (C, or 1 at chunk level), n =
+ * T·A.
  */
 import type { Rollout } from "#data";
 import type { Tensor } from "#tensor";

@@ -1,8 +1,8 @@
 /**
  * The critic's loss: Huber error to the return, with the value held near its old self.
  *
- * The larger of two errors counts: that of the value, and that of the value moved at most `value_clip` from what it was when the
- * action was chosen (OpenAI baselines' PPO). Shapes: all [M, V].
+ * The larger of two errors counts: that of the value, and that of the value moved at most `value_clip` from
+ * what it was when the action was chosen (OpenAI baselines' PPO). Shapes: all [M, V].
  */
 import type { Tensor } from "#tensor";
 

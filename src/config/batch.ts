@@ -1,8 +1,8 @@
 /**
  * The arithmetic of one training step: how many samples, how they are dealt out, how many optimiser steps.
  *
- * A sample is one chunk decision. A column is one slot in one rollout epoch; actor rank a learns from the a-th block of
- * columns, so a group is whole when a block's width is a multiple of the group's size.
+ * A sample is one chunk decision. A column is one slot in one rollout epoch; actor rank a learns from the
+ * a-th block of columns, so a group is whole when a block's width is a multiple of the group's size.
  */
 import type { RunConfig } from "./frame/index.ts";
 
@@ -59,7 +59,10 @@ export function planBatch(config: RunConfig, worlds: WorldSizes): BatchPlan {
   };
 }
 
-/** Slots that an evaluation uses: the largest number, up to the wanted one, that env workers and stages can share evenly. */
+/**
+ * Slots that an evaluation uses: the largest number, up to the wanted one, that env workers and stages can
+ * share evenly.
+ */
 export function evaluationSlots(config: RunConfig, worlds: WorldSizes): number {
   const unit = worlds.env * config.rollout.pipeline_stage_num;
   return Math.floor((config.env.eval?.total_num_envs ?? 0) / unit) * unit;

@@ -1,9 +1,9 @@
 /**
  * Builds one configuration from a file, the presets that it names and the overrides of the command line.
  *
- * Hydra's rules (https://hydra.cc/docs/advanced/defaults_list), with two additions for its users' sake: a preset that a
- * file includes as `env/libero_10@env.train` can be exchanged with `env@env.train=libero_goal` or `env/train=libero_goal`,
- * and `env/train: x` finds `env/x.yaml` when there is no folder `env/train`.
+ * Hydra's rules (https://hydra.cc/docs/advanced/defaults_list), with two additions for its users' sake: a
+ * preset that a file includes as `env/libero_10@env.train` can be exchanged with `env@env.train=libero_goal`
+ * or `env/train=libero_goal`, and `env/train: x` finds `env/x.yaml` when there is no folder `env/train`.
  */
 import { UserError } from "#registry";
 import { type DefaultsEntry, readDefaults } from "./defaults-list.ts";
@@ -61,7 +61,9 @@ export function compose(options: ComposeOptions): Composition {
   return { root, primary: file.name, files: builder.files };
 }
 
-/** As in Hydra: a key names a group when it has a slash or an @, or when a folder of that name has options. */
+/**
+ * As in Hydra: a key names a group when it has a slash or an @, or when a folder of that name has options.
+ */
 function choosesGroup(override: Override, search: SearchPath): boolean {
   if (override.key.includes("/") || override.package !== undefined) return true;
   return (
@@ -75,7 +77,10 @@ function toChoice(override: Override): Choice {
   return { group: override.key, ...at, option, text: override.text };
 }
 
-/** `hydra.searchpath` entries that are folders; those that need an unset variable are left out, as ours stand in. */
+/**
+ * `hydra.searchpath` entries that are folders; those that need an unset variable are left out, as ours stand
+ * in.
+ */
 function hydraFolders(primary: MapNode, environment: Environment | undefined): string[] {
   const hydra = primary.entries.get("hydra");
   const list = hydra?.kind === "map" ? hydra.entries.get("searchpath") : undefined;

@@ -1,8 +1,9 @@
 /**
  * Checks a section of the configuration that belongs to a family, with the frame's keys and the family's own.
  *
- * The family is named by a key inside the section (`env_type`, `model_type`). Its schema gets the keys that it declares and
- * those that the frame does not know; so it may narrow a shared key, and what neither knows is an error.
+ * The family is named by a key inside the section (`env_type`, `model_type`). Its schema gets the keys that
+ * it declares and those that the frame does not know; so it may narrow a shared key, and what neither knows
+ * is an error.
  */
 import type { FamilySettings } from "#registry";
 import { UserError } from "#registry";

@@ -1,4 +1,7 @@
-/** The table of older spellings: from which key, to which keys, with which value. Order matters: top to bottom. */
+/**
+ * The table of older spellings: from which key, to which keys, with which value. Order matters: top to
+ * bottom.
+ */
 import type { Plain } from "./tree.ts";
 
 type Look = (path: string) => Plain | undefined;

@@ -1,9 +1,10 @@
 /**
  * Predicts how much memory each accelerator needs, and how much disk a run writes.
  *
- * Per device and phase: while collecting, environments and rollout copies (and the actor, unless it is offloaded); while
- * training, the actor (and the others, unless they are offloaded). The larger phase counts. These are estimates from parameter
- * counts and shapes, meant to catch a placement that cannot fit, not to replace a measurement.
+ * Per device and phase: while collecting, environments and rollout copies (and the actor, unless it is
+ * offloaded); while training, the actor (and the others, unless they are offloaded). The larger phase counts.
+ * These are estimates from parameter counts and shapes, meant to catch a placement that cannot fit, not to
+ * replace a measurement.
  */
 import type { Footprint } from "#registry";
 import type { BatchPlan, WorldSizes } from "./batch.ts";

@@ -1,9 +1,12 @@
-/** Brings `component_placement` to one component per key, so that the command line can move a single component. */
+/**
+ * Brings `component_placement` to one component per key, so that the command line can move a single
+ * component.
+ */
 import { type ConfigNode, commandLine, type MapNode, map, nodeAt, withValue } from "./tree.ts";
 
 /**
- * `actor,env,rollout: all` becomes three keys. A component that a later file or the command line names again leaves its old
- * place; named twice in one file it stays twice, and is refused later.
+ * `actor,env,rollout: all` becomes three keys. A component that a later file or the command line names again
+ * leaves its old place; named twice in one file it stays twice, and is refused later.
  */
 export function joinPlacementKeys(root: MapNode): MapNode {
   const path = ["cluster", "component_placement"];

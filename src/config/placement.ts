@@ -4,16 +4,19 @@
  *   spec  := part ("," part)*          part := resources [":" process ranks]
  *   resources, ranks := "all" | n | n-m
  *
- * A part without process ranks gets one process per resource, numbered on from the part before. With ranks, the two counts must
- * divide one another: fewer processes hold several resources each, more processes share them. Nothing is reserved: components
- * that name the same accelerator share it.
+ * A part without process ranks gets one process per resource, numbered on from the part before. With ranks,
+ * the two counts must divide one another: fewer processes hold several resources each, more processes share
+ * them. Nothing is reserved: components that name the same accelerator share it.
  */
 import { UserError } from "#registry";
 import type { RunConfig } from "./frame/index.ts";
 
 export interface ClusterShape {
   readonly nodes: number;
-  /** Accelerators over all nodes, numbered in node order; 0 on machines without any: then the nodes are the resources. */
+  /**
+   * Accelerators over all nodes, numbered in node order; 0 on machines without any: then the nodes are the
+   * resources.
+   */
   readonly devices: number;
   readonly simulated: boolean;
 }

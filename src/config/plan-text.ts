@@ -1,4 +1,6 @@
-/** A plan as text for people: workers and devices, the arithmetic of a step, memory, disk, and what to know. */
+/**
+ * A plan as text for people: workers and devices, the arithmetic of a step, memory, disk, and what to know.
+ */
 
 import type { Process } from "./placement.ts";
 import type { Plan } from "./plan.ts";
@@ -6,8 +8,9 @@ import { type Problem, problemText } from "./problem.ts";
 
 export function planText(plan: Plan): string {
   const { checked } = plan;
+  const { actor, algorithm, env } = checked.config;
   return [
-    `${checked.name}: ${checked.config.actor.model.model_type} learns by ${checked.config.algorithm.adv_type} in ${checked.config.env.train.env_type}`,
+    `${checked.name}: ${actor.model.model_type} learns by ${algorithm.adv_type} in ${env.train.env_type}`,
     "",
     ...workers(plan),
     "",
@@ -58,16 +61,20 @@ function offloadText(plan: Plan, name: string): string {
   return offload[name] ? ", offloaded between phases" : "";
 }
 
-function step(plan: Plan): string[] {
-  const { batch } = plan;
-  const { config } = plan.checked;
-  const { train } = config.env;
-  const chunk = config.actor.model.num_action_chunks;
+function step({ batch, checked }: Plan): string[] {
+  const { train } = checked.config.env;
+  const { num_action_chunks: chunk } = checked.config.actor.model;
+  const { global_batch_size: global, micro_batch_size: micro } = checked.config.actor;
+  const { group_size: size } = checked.config.algorithm;
+  const slots = `${train.rollout_epoch} rollout epoch(s) × ${batch.slots} slots`;
+  const steps = `${batch.microBatches} micro-batches of ${micro} on ${checked.worlds.actor} rank(s)`;
   return [
     "one training step",
-    `  collect   ${train.rollout_epoch} rollout epoch(s) × ${batch.slots} slots × ${batch.decisions} decisions of ${chunk} actions = ${batch.samples} samples (${batch.environmentSteps} env steps)`,
-    `            ${batch.slotsPerStage} slots per env worker and stage, ${batch.samplesPerAnswer} observations per answer, ${batch.groups} group(s) of ${config.algorithm.group_size}`,
-    `  learn     ${batch.samples} samples ÷ ${config.actor.global_batch_size} × ${batch.updateEpochs} epoch(s) = ${batch.optimizerSteps} optimiser steps, each ${batch.microBatches} micro-batches of ${config.actor.micro_batch_size} on ${plan.checked.worlds.actor} rank(s)`,
+    `  collect   ${slots} × ${batch.decisions} decisions of ${chunk} actions = ${batch.samples} samples`,
+    `            ${batch.environmentSteps} env steps, ${batch.slotsPerStage} slots per env worker and stage`,
+    `            ${batch.samplesPerAnswer} observations per answer, ${batch.groups} group(s) of ${size}`,
+    `  learn     ${batch.samples} samples ÷ ${global} × ${batch.updateEpochs} epoch(s) = ${batch.optimizerSteps} optimiser steps`,
+    `            each ${steps}`,
     `  run       ${batch.trainingSteps} training steps, ${batch.trainingSteps * batch.optimizerSteps} optimiser steps`,
   ];
 }

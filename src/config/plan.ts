@@ -1,4 +1,7 @@
-/** The plan of a run: what `--dry-run` shows and what the launcher follows. Pure: it starts nothing and opens nothing. */
+/**
+ * The plan of a run: what `--dry-run` shows and what the launcher follows. Pure: it starts nothing and opens
+ * nothing.
+ */
 import { type BatchPlan, planBatch } from "./batch.ts";
 import {
   type DeviceMemory,

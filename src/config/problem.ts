@@ -5,7 +5,9 @@ import { nearest } from "./nearest.ts";
 import { type MapNode, nodeAt, originAt, type Path, placeOf, plain } from "./tree.ts";
 
 export interface Problem {
-  /** `error` stops the run; `warning` is a setting without effect or a risk; `note` says what was understood. */
+  /**
+   * `error` stops the run; `warning` is a setting without effect or a risk; `note` says what was understood.
+   */
   readonly severity: "error" | "warning" | "note";
   readonly path: string; // "env.train.group_size"
   readonly place: string; // "examples/…/x.yaml:12"

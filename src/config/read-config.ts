@@ -1,7 +1,8 @@
 /**
  * From a name and overrides to a checked configuration, or to every error at once, each with file and line.
  *
- * compose → resolve → understand old keys → frame → families → rules. Nothing has started when this returns or throws.
+ * compose → resolve → understand old keys → frame → families → rules. Nothing has started when this returns
+ * or throws.
  */
 import type { FamilySettings } from "#registry";
 import { UserError } from "#registry";
@@ -42,7 +43,10 @@ export interface ReadOptions {
   readonly families: Families;
   readonly devices?: number; // accelerators of this cluster; default 0
   readonly environment?: Environment;
-  /** Refuse a configuration whose checkpoints or datasets are not on this machine; otherwise that is a warning. */
+  /**
+   * Refuse a configuration whose checkpoints or datasets are not on this machine; otherwise that is a
+   * warning.
+   */
   readonly requireFiles?: boolean;
 }
 
@@ -104,8 +108,9 @@ export async function readConfig(given: string, options: ReadOptions): Promise<C
 }
 
 /**
- * Where only a preset says how large env.train's groups are, the algorithm's size is meant: the reference's own
- * libero_10_grpo_openvlaoft lacks the line. A size written in the run's file or on the command line is left to the rules.
+ * Where only a preset says how large env.train's groups are, the algorithm's size is meant: the reference's
+ * own libero_10_grpo_openvlaoft lacks the line. A size written in the run's file or on the command line is
+ * left to the rules.
  */
 function alignGroups(root: MapNode, primary: string): { root: MapNode; notes: Problem[] } {
   const path = ["env", "train", "group_size"];

@@ -1,7 +1,8 @@
 /**
  * What must hold between settings of different sections; schemas see only one place at a time.
  *
- * Each rule looks at the checked configuration and says what it found. Errors stop a run before anything starts.
+ * Each rule looks at the checked configuration and says what it found. Errors stop a run before anything
+ * starts.
  */
 import { batchFaults, evaluationSlots, type WorldSizes } from "./batch.ts";
 import type { RunConfig } from "./frame/index.ts";

@@ -1,8 +1,9 @@
 /**
  * How the policy is asked for actions, in training and in evaluation.
  *
- * `do_sample: False` means the most probable action in both (the reference heeds it in training only). Otherwise training samples at
- * `temperature_train`, and evaluation at `temperature_eval` when that is above 0; both fall back to `temperature`, then to 1 and 0.
+ * `do_sample: False` means the most probable action in both (the reference heeds it in training only).
+ * Otherwise training samples at `temperature_train`, and evaluation at `temperature_eval` when that is above 0;
+ * both fall back to `temperature`, then to 1 and 0.
  */
 import type { RunConfig } from "./frame/index.ts";
 

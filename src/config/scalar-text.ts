@@ -1,5 +1,6 @@
 /**
- * What unquoted text means: the rules of OmegaConf's YAML loader, so that a file means here what it meant there.
+ * What unquoted text means: the rules of OmegaConf's YAML loader, so that a file means here what it meant
+ * there.
  *
  * They differ from YAML 1.2 (`yes` is true, `017` is octal) and from plain YAML 1.1 (`1e-5` is a number,
  * `y` is text). One departure: `1:30` is text and not 90, because placements look like that.

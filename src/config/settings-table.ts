@@ -1,4 +1,7 @@
-/** A schema as a table for people: key, what it takes, default, meaning. The tables of docs/configs.md are made with it. */
+/**
+ * A schema as a table for people: key, what it takes, default, meaning. The tables of docs/configs.md are
+ * made with it.
+ */
 import { z } from "zod";
 
 export function settingsTable(schema: z.ZodType, prefix = ""): string {

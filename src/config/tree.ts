@@ -5,7 +5,10 @@
  * it came through. Trees are never changed in place: each step of the composition makes a new one.
  */
 
-/** Where a value was written. `line` counts from 1; 0 means a place without lines (the command line, a rule of ours). */
+/**
+ * Where a value was written. `line` counts from 1; 0 means a place without lines (the command line, a rule of
+ * ours).
+ */
 export interface Origin {
   readonly file: string;
   readonly line: number;

@@ -1,4 +1,7 @@
-/** The words that every room shares: what is seen, what is answered, what is recorded and what is learned from. */
+/**
+ * The words that every room shares: what is seen, what is answered, what is recorded and what is learned
+ * from.
+ */
 export type { BootstrapValues, EnvStep, EpisodeStats } from "./env-step.ts";
 export type { Minibatch } from "./minibatch.ts";
 export { minibatchSize, selectSamples, sliceSamples } from "./minibatch.ts";

@@ -8,7 +8,8 @@ import type { Tensor } from "#tensor";
 
 /**
  * All that a policy needs to compute the log-probabilities of a recorded answer once more: token ids, masks,
- * byte pictures, sampled action tokens or noise chains. Each tensor is batch-first; the names are the family's own.
+ * byte pictures, sampled action tokens or noise chains. Each tensor is batch-first; the names are the
+ * family's own.
  */
 export type ForwardInputs = Readonly<Record<string, Tensor>>;
 

@@ -1,9 +1,9 @@
 /**
  * Everything one training step recorded, as rectangular tensors: T chunk decisions of B columns.
  *
- * A column is one environment slot in one rollout epoch; epochs stand side by side (column = epoch · slots + slot),
- * so the members of a group stay next to each other from the environment to the loss.
- * Shapes: C actions per chunk, D numbers per action, V values per decision.
+ * A column is one environment slot in one rollout epoch; epochs stand side by side (column = epoch · slots +
+ * slot), so the members of a group stay next to each other from the environment to the loss. Shapes: C
+ * actions per chunk, D numbers per action, V values per decision.
  */
 import { cat, type Tensor } from "#tensor";
 import type { ForwardInputs } from "./policy-step.ts";

@@ -1,4 +1,6 @@
-/** Where a configuration's families are found: the one place that joins the configuration with the registries. */
+/**
+ * Where a configuration's families are found: the one place that joins the configuration with the registries.
+ */
 import { algorithms } from "#algorithms";
 import type { Families } from "#config";
 import { environmentSections } from "#envs";

@@ -1,4 +1,7 @@
-/** Reads and checks a run's configuration for this machine, and plans it: all that happens before anything starts. */
+/**
+ * Reads and checks a run's configuration for this machine, and plans it: all that happens before anything
+ * starts.
+ */
 import { type CheckedConfig, type Plan, planRun, planText, readConfig } from "#config";
 import { deviceCount } from "#tensor";
 import { families } from "./families.ts";

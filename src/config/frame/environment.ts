@@ -1,8 +1,8 @@
 /**
  * `env`: the part of an environment's settings that every environment shares.
  *
- * What belongs to one environment only (a suite's name, a world model's files) is checked by that environment's own
- * schema, found by `env_type`.
+ * What belongs to one environment only (a suite's name, a world model's files) is checked by that
+ * environment's own schema, found by `env_type`.
  */
 import { z } from "zod";
 

@@ -1,8 +1,8 @@
 /**
  * The frame of a run: what the core itself must know, strict to the last key.
  *
- * The environment, the policy and the algorithm are families: the frame knows their shared keys and leaves the rest
- * to the schema that lives beside each family.
+ * The environment, the policy and the algorithm are families: the frame knows their shared keys and leaves
+ * the rest to the schema that lives beside each family.
  */
 import { z } from "zod";
 import { actorFrame, modelFrame } from "./actor.ts";

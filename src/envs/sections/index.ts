@@ -1,7 +1,9 @@
 /**
- * How each environment's section of a configuration looks, by `env_type`: its own keys, strict, and what it needs of the machine.
+ * How each environment's section of a configuration looks, by `env_type`: its own keys, strict, and what it
+ * needs of the machine.
  *
- * Apart from the environments themselves, so that a configuration can be checked without loading a simulator or a world model.
+ * Apart from the environments themselves, so that a configuration can be checked without loading a simulator
+ * or a world model.
  */
 import { type FamilySettings, Registry } from "#registry";
 
