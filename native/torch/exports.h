@@ -20,3 +20,4 @@ REVERIE_EXPORTS(REVERIE_DECLARE)
 
 napi_value run(napi_env env, napi_callback_info info); // call.cpp, the packed path
 void exposeCuda(napi_env env, napi_value exports);      // cuda.cpp, nothing in a CPU build
+void exposeKernels(napi_env env, napi_value exports);   // kernels.cpp, likewise

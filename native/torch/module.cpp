@@ -33,5 +33,6 @@ NAPI_MODULE_INIT() {
 #define REVERIE_EXPOSE(name) bridge::expose<name>(env, exports, #name);
   REVERIE_EXPORTS(REVERIE_EXPOSE)
   exposeCuda(env, exports);
+  exposeKernels(env, exports);
   return exports;
 }

@@ -5,6 +5,7 @@
  */
 import type { Tensor } from "#tensor";
 import { gelu, silu } from "./activation.ts";
+import { fusedGatedSilu } from "./fused.ts";
 import { Linear, type LinearOptions } from "./linear.ts";
 import { Module } from "./module.ts";
 
@@ -49,7 +50,8 @@ export class GatedMlp extends Module {
   }
 
   forward(x_BLD: Tensor): Tensor {
-    const gate_BLF = this.#activation(this.gate_proj.forward(x_BLD));
-    return this.down_proj.forward(gate_BLF.mul(this.up_proj.forward(x_BLD)));
+    const [gate_BLF, up_BLF] = [this.gate_proj.forward(x_BLD), this.up_proj.forward(x_BLD)];
+    const fused = this.#activation === silu ? fusedGatedSilu(gate_BLF, up_BLF) : null;
+    return this.down_proj.forward(fused ?? this.#activation(gate_BLF).mul(up_BLF));
   }
 }

@@ -1,5 +1,6 @@
 /** Layer, root-mean-square and group normalisation. */
 import { fast, type Tensor } from "#tensor";
+import { fusedRmsNorm } from "./fused.ts";
 import { Module, type ModuleOptions } from "./module.ts";
 import { constant } from "./parameter.ts";
 
@@ -45,6 +46,10 @@ export class RMSNorm extends Module {
   }
 
   forward(x: Tensor): Tensor {
+    return fusedRmsNorm(x, this.weight, this.#eps) ?? this.#plain(x);
+  }
+
+  #plain(x: Tensor): Tensor {
     const { dtype } = x;
     const wide = dtype === "float32" ? x : x.float();
     const scaled = wide.mul(wide.square().mean(-1, true).add(this.#eps).rsqrt());

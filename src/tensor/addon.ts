@@ -110,6 +110,8 @@ export interface TorchAddon {
   graphEnd?(graph: number): void;
   graphReplay?(graph: number): void;
   graphDispose?(graph: number): void;
+  kernelCompile?(source: string, name: string): number;
+  kernelLaunch?(): void;
 }
 
 function open(): TorchAddon {

@@ -1,0 +1,63 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { arange, cat, cudaAvailable, Generator, noGrad, randn, type Tensor } from "#tensor";
+import { fusedGatedSilu, fusedRmsNorm, fusedRotateHalves, rotateHalves, silu } from "./index.ts";
+
+const skip = cudaAvailable() ? false : "needs a GPU";
+const options = () => ({ device: "cuda", generator: new Generator(1, "cuda") }) as const;
+const bf16 = (shape: number[]): Tensor => randn(shape, options()).bfloat16();
+
+/** Share of elements that differ, and the largest difference relative to the size of the numbers. */
+function compare(ours: Tensor, plain: Tensor): { differing: number; worst: number } {
+  const difference = ours.float().sub(plain.float()).abs();
+  const scale = plain.float().abs().amax();
+  return { differing: difference.gt(0).float().mean().item(), worst: difference.amax().div(scale).item() };
+}
+
+test("without a GPU, or with gradients, the fused kernels step aside", () => {
+  const x = randn([2, 16]);
+  assert.equal(fusedRmsNorm(x, randn([16]), 1e-6), null);
+  assert.equal(fusedGatedSilu(x, x), null);
+});
+
+test("the fused norm equals the plain one but for the order of its sum", { skip }, () => {
+  noGrad(() => {
+    const [x, w] = [bf16([70, 4096]), bf16([4096])];
+    const wide = x.float();
+    const plain = w.mul(wide.mul(wide.square().mean(-1, true).add(1e-6).rsqrt()).bfloat16());
+    const { differing, worst } = compare(fusedRmsNorm(x, w, 1e-6) as Tensor, plain);
+    assert.ok(differing < 0.01 && worst < 0.01, `${differing} differ, worst ${worst}`);
+  });
+});
+
+test("the fused gate equals silu(gate) · up to the bit", { skip }, () => {
+  noGrad(() => {
+    const [gate, up] = [bf16([33, 1000]), bf16([33, 1000])];
+    const plain = silu(gate).mul(up);
+    const { differing } = compare(fusedGatedSilu(gate.clone(), up) as Tensor, plain);
+    assert.ok(differing < 1e-3, `${differing} of the elements differ`);
+  });
+});
+
+test("the fused rotation turns each head as the plain operators do, with one table or one per row", {
+  skip,
+}, () => {
+  noGrad(() => {
+    const [batch, length, heads, width] = [3, 37, 4, 64];
+    for (const rows of [1, batch]) {
+      const angles = arange(0, rows * length, 1, { device: "cuda" })
+        .reshape([rows, 1, length, 1])
+        .mul(bf16([1, 1, 1, width / 2]).float());
+      const cos = cat([angles, angles], -1).cos().bfloat16();
+      const sin = cat([angles, angles], -1).sin().bfloat16();
+      const x = bf16([batch, length, heads * width]);
+      const split = (t: Tensor) => t.view([batch, length, heads, width]).transpose(1, 2);
+      const plain = rotateHalves(split(x), { cos, sin });
+      const { differing, worst } = compare(
+        split(fusedRotateHalves(x.clone(), heads, cos, sin) as Tensor),
+        plain,
+      );
+      assert.ok(differing < 0.01 && worst < 0.01, `${differing} differ, worst ${worst}`);
+    }
+  });
+});

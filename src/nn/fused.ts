@@ -1,0 +1,117 @@
+/**
+ * The element-wise chains of a Llama layer as one kernel each, for bfloat16 inference on a GPU.
+ *
+ * Each rounds to bfloat16 where the plain operators do, so that sampling with the kernels and judging without them
+ * see the same numbers, up to the order of one sum. Each answers null where it does not apply, and the caller goes the plain way.
+ *
+ * Shapes: rows R, width D (a multiple of 8), head width E (a multiple of 16).
+ */
+import { empty, fusable, kernel, type Tensor } from "#tensor";
+
+const rmsNormKernel = kernel(
+  "rms_norm",
+  `
+extern "C" __global__ void rms_norm(const bf16* x, const bf16* weight, bf16* out, int width, float eps) {
+  const Eight* row = (const Eight*)(x + (size_t)blockIdx.x * width);
+  Eight* answer = (Eight*)(out + (size_t)blockIdx.x * width);
+  const Eight* scale = (const Eight*)weight;
+  int n = width / 8;
+  float sum = 0;
+  for (int i = threadIdx.x; i < n; i += blockDim.x) {
+    Eight v = row[i];
+    for (int k = 0; k < 8; k++) { float f = wide(v.x[k]); sum += f * f; }
+  }
+  __shared__ float parts[32];
+  for (int offset = 16; offset > 0; offset /= 2) sum += __shfl_down_sync(0xffffffffu, sum, offset);
+  if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = sum;
+  __syncthreads();
+  float total = 0;
+  for (int i = 0; i < blockDim.x / 32; i++) total += parts[i];
+  float factor = rsqrtf(total / width + eps);
+  for (int i = threadIdx.x; i < n; i += blockDim.x) {
+    Eight v = row[i], w = scale[i], r;
+    for (int k = 0; k < 8; k++) r.x[k] = narrow(wide(w.x[k]) * rounded(wide(v.x[k]) * factor));
+    answer[i] = r;
+  }
+}`,
+);
+
+/** weight · bf16(x / rms(x)), one pass over x. */
+export function fusedRmsNorm(x_RD: Tensor, weight_D: Tensor, eps: number): Tensor | null {
+  if (!fusable(x_RD, weight_D)) return null;
+  const shape = x_RD.shape;
+  const width = shape.at(-1) ?? 0;
+  if (width % 8 !== 0) return null;
+  const out = empty(shape, { dtype: "bfloat16", device: x_RD.device });
+  const rows = shape.slice(0, -1).reduce((product, size) => product * size, 1);
+  rmsNormKernel({ blocks: rows, threads: 256 }, [x_RD, weight_D, out, { int: width }, { float: eps }]);
+  return out;
+}
+
+const gateKernel = kernel(
+  "gated_silu",
+  `
+extern "C" __global__ void gated_silu(const bf16* gate, const bf16* up, bf16* out, int eights) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= eights) return;
+  Eight g = ((const Eight*)gate)[i], u = ((const Eight*)up)[i], r;
+  for (int k = 0; k < 8; k++) {
+    float f = wide(g.x[k]);
+    r.x[k] = narrow(rounded(f / (1.0f + expf(-f))) * wide(u.x[k]));
+  }
+  ((Eight*)out)[i] = r;
+}`,
+);
+
+/** silu(gate) · up, written over the gate. */
+export function fusedGatedSilu(gate: Tensor, up: Tensor): Tensor | null {
+  if (!fusable(gate, up) || gate.numel % 8 !== 0) return null;
+  const eights = gate.numel / 8;
+  gateKernel({ blocks: Math.ceil(eights / 256), threads: 256 }, [gate, up, gate, { int: eights }]);
+  return gate;
+}
+
+const rotateKernel = kernel(
+  "rotate_halves",
+  `
+extern "C" __global__ void rotate_halves(bf16* x, const bf16* cosines, const bf16* sines, int heads, int width, int length, int shared_rows, int total) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x; // one thread turns eight pairs
+  if (i >= total) return;
+  int per_head = width / 16, lane = i % per_head, head = i / per_head;
+  int token = head / heads;                      // batch · length + position
+  int row = shared_rows ? token % length : token;
+  Eight* first = (Eight*)(x + (size_t)head * width) + lane;
+  Eight* second = first + per_head;
+  const Eight* c = (const Eight*)(cosines + (size_t)row * width) + lane;
+  const Eight* s = (const Eight*)(sines + (size_t)row * width) + lane;
+  Eight a = *first, b = *second, c1 = *c, s1 = *s, c2 = c[per_head], s2 = s[per_head], p, q;
+  for (int k = 0; k < 8; k++) {
+    float u = wide(a.x[k]), v = wide(b.x[k]);
+    p.x[k] = narrow(rounded(u * wide(c1.x[k])) + rounded(-v * wide(s1.x[k])));
+    q.x[k] = narrow(rounded(v * wide(c2.x[k])) + rounded(u * wide(s2.x[k])));
+  }
+  *first = p;
+  *second = q;
+}`,
+);
+
+/** Turns the heads of [B, L, N·E] in place, as `rotateHalves` does; the tables are [B or 1, 1, L, E]. */
+export function fusedRotateHalves(x_BLD: Tensor, heads: number, cos: Tensor, sin: Tensor): Tensor | null {
+  if (!fusable(x_BLD, cos, sin)) return null;
+  const [batch = 0, length = 0, width = 0] = x_BLD.shape;
+  const [rows = 0, , positions = 0, head = 0] = cos.shape;
+  if (head * heads !== width || head % 16 !== 0 || positions !== length) return null;
+  if (rows !== 1 && rows !== batch) return null;
+  const total = (batch * length * width) / 16;
+  rotateKernel({ blocks: Math.ceil(total / 256), threads: 256 }, [
+    x_BLD,
+    cos,
+    sin,
+    { int: heads },
+    { int: head },
+    { int: length },
+    { int: rows === 1 ? 1 : 0 },
+    { int: total },
+  ]);
+  return x_BLD;
+}
