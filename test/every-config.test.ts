@@ -111,6 +111,20 @@ test("a shipped preset can be exchanged from the command line, in both spellings
   }
 });
 
+test("a component is moved, and an unwritten setting set, without a plus sign", async () => {
+  const placed = ["env=0-7", "rollout=8-15", "actor=0-15"].map(
+    (each) => `cluster.component_placement.${each}`,
+  );
+  const { mode, batch } = await plan(
+    "libero_10_grpo_openvlaoft",
+    sixteen,
+    ...placed,
+    "algorithm.update_epoch=2",
+  );
+  assert.equal(mode, "hybrid");
+  assert.equal(batch.optimizerSteps, 8);
+});
+
 test("tabletop configurations plan on a machine without accelerators", async () => {
   const made = await plan("tabletop_spatial_grpo_openvlaoft_mini");
   assert.deepEqual(made.checked.worlds, { env: 1, rollout: 1, actor: 1 });
@@ -125,6 +139,8 @@ const mistakes: [overrides: string[], says: RegExp][] = [
   [["actor.global_batch_size=10000"], /actor\.global_batch_size: 10000 is not a multiple of 256/],
   [["actor.global_batch_size=12288"], /65536 samples per training step do not fill whole batches of 12288/],
   [["env.train.max_steps_per_rollout_epoch=500"], /500 is not a multiple of 8 \(actions per chunk\)/],
+  [["algorithm.gama=0.9"], /algorithm\.gama: no such setting; did you mean gamma\?/],
+  [["runner.max_epoch=1"], /there is no setting runner\.max_epoch; did you mean runner\.max_epochs\?/],
   [["+algorithm.gama=0.9"], /algorithm\.gama: no such setting; did you mean gamma\?/],
   [["+env.train.reset_griper_open=true"], /did you mean reset_gripper_open\?/],
   [["+rollout.pipelin_stage_num=2"], /did you mean pipeline_stage_num\?/],

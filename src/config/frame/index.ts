@@ -39,12 +39,19 @@ export const runFrame = z.strictObject({
 export type RunConfig = z.infer<typeof runFrame>;
 export type EnvironmentConfig = RunConfig["env"]["train"];
 
-/** Whether the frame has a setting of this name, written in a file or not. */
+/**
+ * Whether a setting of this name may exist, written in a file or not. In a family's section, and below
+ * `component_placement`, any name may: the family's own schema, or the placement, will say.
+ */
 export function frameKnows(path: readonly string[]): boolean {
   let schema: unknown = runFrame;
   for (const key of path) {
-    const shape = shapeOf(schema);
-    if (!shape || !(key in shape)) return false;
+    const inner = unwrap(schema);
+    if (inner instanceof z.ZodRecord) return true;
+    if (!(inner instanceof z.ZodObject)) return false;
+    const shape = inner.shape as Record<string, unknown>;
+    if (!(key in shape))
+      return inner.def.catchall !== undefined && !(inner.def.catchall instanceof z.ZodNever);
     schema = shape[key];
   }
   return true;
@@ -52,7 +59,11 @@ export function frameKnows(path: readonly string[]): boolean {
 
 /** The keys of an object schema, through optional, nullable and default wrappers. */
 export function shapeOf(schema: unknown): Record<string, unknown> | undefined {
-  if (schema instanceof z.ZodObject) return schema.shape as Record<string, unknown>;
+  const inner = unwrap(schema);
+  return inner instanceof z.ZodObject ? (inner.shape as Record<string, unknown>) : undefined;
+}
+
+function unwrap(schema: unknown): unknown {
   const inner = (schema as { def?: { innerType?: unknown } } | undefined)?.def?.innerType;
-  return inner === undefined ? undefined : shapeOf(inner);
+  return inner === undefined ? schema : unwrap(inner);
 }
