@@ -16,6 +16,7 @@ export interface BenchOptions {
 const benches: Record<string, () => Promise<{ bench(options: BenchOptions): Promise<BenchRow[]> }>> = {
   tensor: () => import("./tensor.ts"),
   mujoco: () => import("./mujoco.ts"),
+  libero: () => import("./libero.ts"),
 };
 
 const { values, positionals } = parseArgs({

@@ -48,8 +48,8 @@ export class Reference {
   readonly #lines: AsyncIterator<string>;
   readonly #reader: Interface;
 
-  constructor(python: string, script: string, args: readonly string[] = []) {
-    this.#child = spawn(python, ["-u", script, ...args], { stdio: ["pipe", "pipe", "inherit"] });
+  constructor(python: string, script: string, args: readonly string[] = [], env = process.env) {
+    this.#child = spawn(python, ["-u", script, ...args], { stdio: ["pipe", "pipe", "inherit"], env });
     this.#reader = createInterface({ input: this.#child.stdout as NodeJS.ReadableStream });
     this.#lines = this.#reader[Symbol.asyncIterator]();
   }
