@@ -42,3 +42,31 @@ test("sampling follows the probabilities and the generator's seed", () => {
   assert.ok(Math.abs(share - 5 / 8) < 0.03, `${share}`);
   assert.deepEqual(sampleTokens(logProbs, new Generator(3)).toArray(), draws);
 });
+
+test("with a generator per row, a row's tokens are the same alone and among others", () => {
+  const wide = tensor([
+    [
+      [0, 1, 2],
+      [2, 1, 0],
+    ],
+    [
+      [1, 1, 1],
+      [0, 3, 0],
+    ],
+  ]).logSoftmax(2); // [B 2, A 2, V 3]
+  const both = sampleTokens(wide, [new Generator(7), new Generator(8)]).nested() as number[][];
+  const second = sampleTokens(wide.narrow(0, 1, 1), [new Generator(8)]).nested() as number[][];
+  assert.deepEqual(both[1], second[0]);
+});
+
+test("sampling by rows follows the probabilities and never draws a forbidden token", () => {
+  const rows = 4000;
+  const logProbs = logDistribution(logits(), { temperature: 1, topK: 2 }).expand([rows, 1, 3]);
+  const tokens = sampleTokens(
+    logProbs,
+    Array.from({ length: rows }, (_, row) => new Generator(row)),
+  ).toArray();
+  const share = (token: number): number => tokens.filter((each) => Number(each) === token).length / rows;
+  assert.equal(share(0), 0);
+  assert.ok(Math.abs(share(1) - 2 / 7) < 0.03, `${share(1)}`);
+});

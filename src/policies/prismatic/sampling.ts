@@ -7,7 +7,7 @@
  *
  * Shapes: B batch, A action tokens, V action ids.
  */
-import { type Generator, multinomial, type Tensor } from "#tensor";
+import { aten, type Generator, multinomial, rand, stack, type Tensor } from "#tensor";
 
 export interface Sampling {
   readonly temperature: number;
@@ -30,11 +30,31 @@ export function logDistribution(logits_BAV: Tensor, { temperature, topK }: Sampl
   return scaled_BAV.maskedFill(scaled_BAV.lt(least_BA1), Number.NEGATIVE_INFINITY).logSoftmax(2);
 }
 
-/** One id per position, counted from the first action id: int64 [B, A]. */
-export function sampleTokens(logProbs_BAV: Tensor, generator?: Generator): Tensor {
+/**
+ * One id per position, counted from the first action id: int64 [B, A].
+ *
+ * With a generator per row, a row's draw depends on nothing but its own generator and distribution: not on how large the batch is, nor
+ * on which device it is computed. That is what lets a run be the same with any number of workers.
+ */
+export function sampleTokens(logProbs_BAV: Tensor, generator?: Generator | readonly Generator[]): Tensor {
+  if (isPerRow(generator)) return sampleRows(logProbs_BAV, generator);
   const [B = 0, A = 0, V = 0] = logProbs_BAV.shape;
   const flat = logProbs_BAV.exp().reshape([B * A, V]);
   return multinomial(flat, 1, true, generator).view([B, A]);
+}
+
+const isPerRow = (given: Generator | readonly Generator[] | undefined): given is readonly Generator[] =>
+  Array.isArray(given);
+
+/** By inverting the distribution function: the first id whose cumulative probability exceeds a uniform number. */
+function sampleRows(logProbs_BAV: Tensor, generators: readonly Generator[]): Tensor {
+  const [B = 0, A = 0] = logProbs_BAV.shape;
+  if (generators.length !== B) throw new Error(`internal: ${generators.length} generators for ${B} rows`);
+  const uniform_BA1 = stack(generators.map((generator) => rand([A, 1], { generator })));
+  const cumulative_BAV = logProbs_BAV.double().exp().cumsum(2);
+  const total_BA1 = cumulative_BAV.narrow(2, cumulative_BAV.size(2) - 1, 1);
+  const aim_BA1 = uniform_BA1.double().to({ device: logProbs_BAV.device }).mul(total_BA1);
+  return aten.searchsorted(cumulative_BAV, aim_BA1, { right: true }).squeeze(2);
 }
 
 export function judge(logProbs_BAV: Tensor, tokens_BA: Tensor, withEntropy: boolean): Judgement {

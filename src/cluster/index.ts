@@ -1,0 +1,15 @@
+/** How a run's workers are started, talk to each other and share weights; and the run's random streams. */
+export { type Channel, LocalChannel } from "./channel.ts";
+export { freePort } from "./free-port.ts";
+export {
+  type Launcher,
+  localRef,
+  type Methods,
+  threadLauncher,
+  type WorkerRef,
+  type WorkerSpec,
+} from "./launcher.ts";
+export { Stream } from "./streams.ts";
+export { packTensors, unpackTensors } from "./tensor-message.ts";
+export { openThread } from "./thread-worker.ts";
+export { LocalWeightSync, type WeightSync, type Weights } from "./weight-sync.ts";
