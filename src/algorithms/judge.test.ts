@@ -35,6 +35,8 @@ test("grpo gives an episode's advantage to each of its valid actions and to no o
   assert.deepEqual(samples.advantages.shape, [8, 2]);
   assertClose(samples.episodeActions ?? [], [2, 3, 4, 4, 2, 3, 4, 4]);
   assertClose(metrics["rollout/rewards"] ?? 0, 15 / 13);
+  // Thirteen valid rewards: three of 5 and ten of 0.
+  assertClose(metrics["rollout/reward_std"] ?? 0, Math.sqrt((75 - 225 / 13) / 12));
   assertClose(metrics["rollout/advantages_min"] ?? 0, low);
   assertClose(metrics["rollout/advantages_mean"] ?? 0, (0.5 * 9 + low * 4) / 13);
 });

@@ -56,7 +56,10 @@ export async function rolloutMetrics(
   ranks: Ranks = alone,
 ): Promise<Record<string, number>> {
   const rewards = await spread(rollout.rewards, actionMask, ranks);
-  const metrics: Record<string, number> = { "rollout/rewards": rewards.mean };
+  const metrics: Record<string, number> = {
+    "rollout/rewards": rewards.mean,
+    "rollout/reward_std": rewards.std,
+  };
   for (const name of ["advantages", "returns"] as const) {
     const tensor = verdict[name];
     if (!tensor) continue;
@@ -68,26 +71,32 @@ export async function rolloutMetrics(
   return metrics;
 }
 
-async function spread(
-  x: Tensor,
-  mask: Tensor | undefined,
-  ranks: Ranks,
-): Promise<{ max: number; mean: number; min: number }> {
+interface Spread {
+  readonly max: number;
+  readonly mean: number;
+  readonly min: number;
+  readonly std: number;
+}
+
+async function spread(x: Tensor, mask: Tensor | undefined, ranks: Ranks): Promise<Spread> {
   const local = noGrad(() =>
     scope(() => {
-      const valid = mask ? x.maskedSelect(mask) : x.flatten();
-      if (valid.numel === 0)
-        return { count: 0, sum: 0, max: Number.NEGATIVE_INFINITY, min: Number.POSITIVE_INFINITY };
+      const valid = (mask ? x.maskedSelect(mask) : x.flatten()).double();
       const number = (scalar: Tensor): number => Number(scalar.item());
+      const empty = valid.numel === 0;
       return {
         count: valid.numel,
-        sum: number(valid.double().sum()),
-        max: number(valid.max()),
-        min: number(valid.min()),
+        sum: number(valid.sum()),
+        squares: number(valid.square().sum()),
+        max: empty ? Number.NEGATIVE_INFINITY : number(valid.max()),
+        min: empty ? Number.POSITIVE_INFINITY : number(valid.min()),
       };
     }),
   );
-  const [count = 0, sum = 0] = await ranks.sum([local.count, local.sum]);
+  const [count = 0, sum = 0, squares = 0] = await ranks.sum([local.count, local.sum, local.squares]);
   const [max = 0, negated = 0] = await ranks.max([local.max, -local.min]);
-  return count === 0 ? { max: 0, mean: 0, min: 0 } : { max, mean: sum / count, min: -negated };
+  if (count === 0) return { max: 0, mean: 0, min: 0, std: 0 };
+  const mean = sum / count;
+  const variance = Math.max(0, squares - sum * mean) / Math.max(1, count - 1);
+  return { max, mean, min: -negated, std: Math.sqrt(variance) };
 }

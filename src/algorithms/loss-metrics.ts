@@ -3,7 +3,7 @@
  *
  * Micro-batches add up plain sums; the quotients are formed once, over all elements of the step and all
  * ranks. So a metric does not depend on how the batch was cut, and a mask with fewer dimensions than the
- * elements cannot inflate it (the reference divides token sums by action counts). The names are the seeds'.
+ * elements cannot inflate it (the reference divides token sums by action counts). The names are the seeds'; their aliases are added where metrics are written.
  */
 import type { Minibatch } from "#data";
 import { noGrad, stack, type Tensor, zeros } from "#tensor";
@@ -113,8 +113,8 @@ export function lossMetrics(sums: readonly number[], minibatches: number): Recor
     "train/actor/clip_fraction": mean("outside"),
     "train/actor/dual_cliped_ratio": mean("dualRatio"),
     "train/actor/approx_kl": -mean("logRatio"),
-    "train/actor/entropy_loss": average("entropy"),
-    "train/actor/total_loss": average("totalLoss"),
+    "train/entropy_loss": average("entropy"),
+    "train/loss": average("totalLoss"),
     "train/actor/reference_kl": average("referenceKl"),
   };
   if (sum("valueElements") > 0) {
@@ -122,7 +122,7 @@ export function lossMetrics(sums: readonly number[], minibatches: number): Recor
     metrics["train/critic/value_clip_ratio"] = sum("valueOutside") / sum("valueElements");
     metrics["train/critic/explained_variance"] = explainedVariance(sum);
   }
-  return { ...metrics, "train/loss": average("totalLoss"), "train/entropy_loss": average("entropy") };
+  return metrics;
 }
 
 /**
