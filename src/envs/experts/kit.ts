@@ -4,12 +4,25 @@ import type { JointPush } from "./push-joint.ts";
 
 export type JointGoal = "open" | "close" | "turnon" | "turnoff";
 
+export interface GraspManner {
+  /** From the object's origin to where the grip site takes hold. */
+  readonly offset: Point;
+  /** How far to open the fingers before; fully where it is absent. */
+  readonly opening?: number;
+  /** The object can also be taken on the other side, y turned around. */
+  readonly eitherSide?: boolean;
+  /** How far the grasp may be moved along x to make room for the hand. */
+  readonly slack?: number;
+}
+
 export type PushManner = Omit<JointPush, "handling" | "joint">;
 
 export interface ExpertKit {
   readonly handling: Handling;
-  /** From an object's origin to where the grip site takes hold of it, by category. */
-  readonly grasps: Readonly<Record<string, (object: Point, truth: GroundTruth) => Point>>;
+  /** From the grip site to either end of the hand, along y. */
+  readonly handReach: number;
+  /** How an object is taken, by category; one that is absent cannot be. */
+  readonly grasps: Readonly<Record<string, GraspManner>>;
   /** Height above a support's origin at which the lowest point of an object is let go, by the support's category. */
   readonly dropHeights: Readonly<Record<string, number>>;
   readonly defaultDropHeight: number;

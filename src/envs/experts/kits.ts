@@ -1,9 +1,10 @@
 /** Which experts there are, by asset pack. */
 import { UserError } from "#registry";
 import type { ExpertKit } from "./kit.ts";
+import { liberoKit } from "./libero-kit.ts";
 import { tabletopKit } from "./tabletop-kit.ts";
 
-const kits: Readonly<Record<string, ExpertKit>> = { tabletop: tabletopKit };
+const kits: Readonly<Record<string, ExpertKit>> = { tabletop: tabletopKit, libero: liberoKit };
 
 export function expertKit(pack: string): ExpertKit {
   const kit = kits[pack];

@@ -13,11 +13,13 @@ export function moveTowards(
   from: Point,
   to: Point,
   gripper: -1 | 1,
-  { gain }: Handling,
+  { gain, leastAction, exact }: Handling,
   sideways = 1,
 ): Action {
   const action = new Float64Array(7);
-  for (let axis = 0; axis < 3; axis++) action[axis] = (to[axis]! - from[axis]!) * gain;
+  const farthest = Math.max(...from.map((at, axis) => Math.abs(to[axis]! - at)));
+  const slope = farthest > exact / 2 ? Math.max(gain, leastAction / farthest) : gain;
+  for (let axis = 0; axis < 3; axis++) action[axis] = (to[axis]! - from[axis]!) * slope;
   // The direction is kept where the speed is cut: clipping each axis alone would bend the path.
   const flat = Math.max(1, Math.abs(action[0]!), Math.abs(action[1]!)) / sideways;
   action[0]! /= flat;

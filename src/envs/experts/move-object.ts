@@ -11,6 +11,8 @@ export interface ObjectMove {
   readonly body: string;
   /** From the body's origin to where the grip site takes hold; asked when a reach begins. */
   readonly graspOf: (object: Point, truth: GroundTruth) => Point;
+  /** How far the fingers are open while reaching; fully where it is undefined. */
+  readonly opening?: number | undefined;
   /** Where the body's origin is when the hand lets go. */
   readonly destination: (truth: GroundTruth) => Point;
   /** Heights of the grip site above the grasp when reaching, and of the body above its start when carrying. */
@@ -35,6 +37,9 @@ interface Sight {
 const stillOpening = 0.0008;
 /** Farther than this from where it was gripped, an object has slipped. Metres. */
 const slipped = 0.03;
+
+/** Metres of opening; a gripper that moves by steps cannot do better. */
+const preshapeTolerance = 0.008;
 
 export class MoveObject implements Skill {
   readonly #move: ObjectMove;
@@ -117,10 +122,20 @@ export class MoveObject implements Skill {
     }
   }
 
-  #reach({ grip, hold }: Sight): Action {
+  #reach({ grip, hold, opening }: Sight): Action {
     const { hover, handling } = this.#move;
     const mouth = { inner: handling.exact, outer: 4 * handling.near };
-    return moveTowards(grip, funnel(grip, hold, hover, mouth), -1, handling);
+    const action = moveTowards(grip, funnel(grip, hold, hover, mouth), -1, handling);
+    action[6] = this.#preshape(opening);
+    return action;
+  }
+
+  /** Opens or closes the fingers towards the opening that the grasp wants, then leaves them. */
+  #preshape(opening: number): number {
+    const wanted = this.#move.opening;
+    if (wanted === undefined) return -1;
+    const excess = opening - wanted;
+    return Math.abs(excess) < preshapeTolerance ? 0 : Math.sign(excess);
   }
 
   #carry({ grip, object, goal }: Sight): Action {

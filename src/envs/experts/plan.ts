@@ -8,6 +8,7 @@ import type { Predicate } from "../engine/bddl.ts";
 import type { Scene } from "../engine/scene.ts";
 import type { SceneObject } from "../engine/scene-object.ts";
 import type { GroundTruth, Point, Skill } from "./expert.ts";
+import { chooseGrasp, type Obstacle } from "./grasp-choice.ts";
 import type { ExpertKit, JointGoal } from "./kit.ts";
 import { type Mistakes, noMistakes } from "./mistakes.ts";
 import { plus } from "./motion.ts";
@@ -31,19 +32,29 @@ function moveSkill(scene: Scene, kit: ExpertKit, goal: Predicate, mistakes: Mist
   const [name = "", support = ""] = goal.args;
   const right = objectNamed(scene, name, goal);
   const object = confuse(scene, kit, right, mistakes);
-  const graspOf = kit.grasps[object.category];
-  if (!graspOf) throw unsolvable(scene, goal, `how to grasp a ${object.category}`);
+  const manner = kit.grasps[object.category];
+  if (!manner) throw unsolvable(scene, goal, `how to grasp a ${object.category}`);
   const destination = destinationOf(scene, kit, object, goal, support);
   const { handling, hover, lift } = kit;
   return new MoveObject({
     body: object.rootBody,
-    graspOf: (position, truth) => plus(graspOf(position, truth), mistakes.grasp),
+    graspOf: (position, truth) => {
+      const grasp = chooseGrasp(manner, position, others(scene, object, truth), kit.handReach);
+      return plus(grasp, mistakes.grasp);
+    },
+    opening: manner.opening,
     destination: (truth) => plus(destination(truth), mistakes.place),
     hover,
     lift,
     handling,
   });
 }
+
+/** What the hand must keep away from, as upright cylinders. */
+const others = (scene: Scene, object: SceneObject, truth: GroundTruth): Obstacle[] =>
+  scene.objects
+    .filter((other) => other !== object)
+    .map(({ rootBody, fixture }) => ({ at: truth.bodyPosition(rootBody), radius: fixture ? 0.13 : 0.05 }));
 
 /** The object to take: the right one, or by mistake another that the kit can grasp. */
 function confuse(scene: Scene, kit: ExpertKit, right: SceneObject, { otherObject }: Mistakes): SceneObject {

@@ -1,17 +1,9 @@
 /** How the tabletop's arm handles the tabletop's things. Lengths in metres. */
-import type { GroundTruth, Point } from "./expert.ts";
-import type { ExpertKit, PushManner } from "./kit.ts";
+import type { Point } from "./expert.ts";
+import type { ExpertKit, GraspManner, PushManner } from "./kit.ts";
 import { plus } from "./motion.ts";
 
-const at = (height: number) => (): Point => [0, 0, height];
-
-/** The middle of the wall that faces the hand: fingers straddle it along y. */
-const bowlWall = 0.05;
-const bowlRim = (bowl: Point, truth: GroundTruth): Point => [
-  0,
-  truth.gripPosition()[1] > bowl[1] ? bowlWall : -bowlWall,
-  0.024,
-];
+const at = (height: number): GraspManner => ({ offset: [0, 0, height] });
 
 /** From the middle of a drawer's region: the gap behind its handle, and a hand's breadth in front of it. */
 const behindHandle: Point = [0.074, 0, 0.016];
@@ -26,7 +18,8 @@ const manners: Readonly<Record<string, Omit<PushManner, "start"> & { readonly fr
 };
 
 export const tabletopKit: ExpertKit = {
-  handling: { gain: 20, near: 0.014, exact: 0.01, stillSteps: 1 },
+  handling: { gain: 20, leastAction: 0, near: 0.014, exact: 0.01, stillSteps: 1 },
+  handReach: 0.062,
   grasps: {
     red_cube: at(0.008),
     green_cube: at(0.008),
@@ -34,7 +27,8 @@ export const tabletopKit: ExpertKit = {
     yellow_can: at(0.012),
     milk_carton: at(0.014),
     butter_box: at(0.004),
-    bowl: bowlRim,
+    // The middle of a wall: fingers straddle it along y.
+    bowl: { offset: [0, 0.05, 0.024], eitherSide: true },
   },
   // A basket's walls are let alone by the opening fingers only from above; elsewhere a finger's breadth is enough.
   dropHeights: { contain_region: 0.016, bowl: 0.03, plate: 0.016 },
