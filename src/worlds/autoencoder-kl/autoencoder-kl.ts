@@ -99,10 +99,15 @@ export class AutoencoderKL extends Module {
   readonly decoder: Decoder;
   readonly quant_conv: Conv2d;
   readonly post_quant_conv: Conv2d;
+  /** Pixels per latent position, on each side. */
+  readonly downscale: number;
+  readonly latentChannels: number;
   readonly #scale: number;
 
   constructor(sizes: AutoencoderKLSizes, options: ModuleOptions = {}) {
     super();
+    this.downscale = 2 ** (sizes.block_out_channels.length - 1);
+    this.latentChannels = sizes.latent_channels;
     const latent = sizes.latent_channels;
     this.encoder = new Encoder(sizes, options);
     this.decoder = new Decoder(sizes, options);

@@ -50,7 +50,6 @@ export interface EvacParts {
   readonly referenceQuirks: boolean;
 }
 
-const downscale = 8;
 const poseSize = 8;
 
 export class EvacWorld implements World {
@@ -208,7 +207,11 @@ export class EvacWorld implements World {
     );
     const eps = noise.draw("condition-posterior", slots, [this.chunk, z, h, w]).flatten(0, 1);
     const drawn = this.encode(maps, eps).unflatten(0, [batch, this.chunk]).transpose(1, 2);
-    const { directions, origins } = cameraRays(camera, this.imageSize, downscale);
+    const { directions, origins } = cameraRays(
+      camera,
+      this.imageSize,
+      this.parts.model.first_stage_model.downscale,
+    );
     const frames = memory + this.chunk;
     const rays = cat([directions, origins], 0).to({ device, dtype }).view([1, 6, 1, h, w]);
     return cat(
@@ -289,11 +292,8 @@ export class EvacWorld implements World {
 
   #latentShape(): [number, number, number] {
     const [height, width] = this.imageSize;
-    return [
-      this.parts.sizes.first_stage_config.params.ddconfig.z_channels,
-      height / downscale,
-      width / downscale,
-    ];
+    const { latentChannels, downscale } = this.parts.model.first_stage_model;
+    return [latentChannels, height / downscale, width / downscale];
   }
 }
 

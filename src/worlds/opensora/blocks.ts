@@ -6,54 +6,16 @@
  * under their names so that a file survives a round trip, and never run.
  *
  * Shapes: B videos, T frames, S patches per frame, D model width, F feed-forward width, N = B·T or B·S
- * sequences, L tokens in one, H heads, E width of a head.
+ * sequences.
  */
-import {
-  attention,
-  geluTanh,
-  Linear,
-  Module,
-  type ModuleOptions,
-  parameter,
-  RMSNorm,
-  type RotaryTable,
-  rotateInterleaved,
-} from "#nn";
-import { aten, type Tensor } from "#tensor";
+import { geluTanh, Linear, Module, type ModuleOptions, parameter } from "#nn";
+import { aten, type Tensor, where } from "#tensor";
+import { type Looking, SelfAttention } from "./attention.ts";
 
 const epsilon = 1e-6;
 
 /** Layer norm without weights, in the input's dtype. */
 export const plainNorm = (x: Tensor): Tensor => aten.layer_norm(x, [x.shape.at(-1)!], null, null, epsilon);
-
-class SelfAttention extends Module {
-  readonly qkv: Linear;
-  readonly q_norm: RMSNorm;
-  readonly k_norm: RMSNorm;
-  readonly proj: Linear;
-  readonly #heads: number;
-
-  constructor(width: number, heads: number, options: ModuleOptions) {
-    super();
-    this.qkv = new Linear(width, 3 * width, options);
-    this.q_norm = new RMSNorm(width / heads, { eps: epsilon, ...options });
-    this.k_norm = new RMSNorm(width / heads, { eps: epsilon, ...options });
-    this.proj = new Linear(width, width, options);
-    this.#heads = heads;
-  }
-
-  /** With a rotary table the order of the tokens counts, and none looks ahead. */
-  forward(x_NLD: Tensor, rotary?: RotaryTable): Tensor {
-    const [sequences = 0, tokens = 0, width = 0] = x_NLD.shape;
-    const qkv = this.qkv.forward(x_NLD).view([sequences, tokens, 3, this.#heads, width / this.#heads]);
-    const [q_NHLE, k_NHLE, v_NHLE] = qkv.permute([2, 0, 3, 1, 4]).unbind(0);
-    let q = this.q_norm.forward(q_NHLE!);
-    let k = this.k_norm.forward(k_NHLE!);
-    if (rotary) [q, k] = [rotateInterleaved(q, rotary), rotateInterleaved(k, rotary)];
-    const mixed_NHLE = attention(q, k, v_NHLE!, { causal: rotary !== undefined });
-    return this.proj.forward(mixed_NHLE.transpose(1, 2).reshape([sequences, tokens, width]));
-  }
-}
 
 /** In the files, never run: what is left of the text-to-video model. */
 class TextAttention extends Module {
@@ -84,10 +46,11 @@ class FeedForward extends Module {
   }
 }
 
+/** What time and actions say to a block. */
 export interface BlockModulation {
-  readonly time: Tensor; // [B, T or 1, 6·D], of the frames being denoised
-  readonly clean: Tensor; // [B, 1, 6·D], of the condition frames
-  readonly noisy: Tensor; // bool [B, T, 1, 1], which frames are being denoised
+  readonly time: Tensor; // [B, T or 1, 6·D]
+  /** Where some of the frames are clean: what those are told instead, and which frames are not. */
+  readonly mixed?: { readonly clean: Tensor; readonly noisy: Tensor }; // [B, 1, 6·D], bool [B, T, 1, 1]
 }
 
 export class STDiT3Block extends Module {
@@ -106,31 +69,18 @@ export class STDiT3Block extends Module {
     this.#width = sizes.width;
   }
 
-  /** With a rotary table attention runs over time, else over space. */
-  forward(x_BTSD: Tensor, modulation: BlockModulation, rotary?: RotaryTable): Tensor {
+  forward(x_BTSD: Tensor, modulation: BlockModulation, look: Looking): Tensor {
     const [shift1, scale1, gate1, shift2, scale2, gate2] = this.#modulation(modulation);
     const seen_BTSD = plainNorm(x_BTSD).mul(scale1!.add(1)).add(shift1!);
-    const mixed_BTSD = rotary ? this.#overTime(seen_BTSD, rotary) : this.#overSpace(seen_BTSD);
-    const x = x_BTSD.add(gate1!.mul(mixed_BTSD));
+    const x = x_BTSD.add(gate1!.mul(look(this.attn, seen_BTSD)));
     const known_BTSD = plainNorm(x).mul(scale2!.add(1)).add(shift2!);
     return x.add(gate2!.mul(this.mlp.forward(known_BTSD)));
   }
 
   /** Six [B, T, 1, D]: shift, scale and gate of the attention, then of the feed-forward layer. */
-  #modulation({ time, clean, noisy }: BlockModulation): Tensor[] {
-    const table_6D = this.scale_shift_table;
-    const rows = (t: Tensor): Tensor => t.unflatten(-1, [6, this.#width]).add(table_6D);
-    const chosen_BT6D = aten.where(noisy, rows(time), rows(clean));
+  #modulation({ time, mixed }: BlockModulation): Tensor[] {
+    const rows = (t: Tensor): Tensor => t.unflatten(-1, [6, this.#width]).add(this.scale_shift_table);
+    const chosen_BT6D = mixed ? where(mixed.noisy, rows(time), rows(mixed.clean)) : rows(time);
     return chosen_BT6D.unsqueeze(3).unbind(2);
-  }
-
-  #overSpace(x_BTSD: Tensor): Tensor {
-    return this.attn.forward(x_BTSD.flatten(0, 1)).view([...x_BTSD.shape]);
-  }
-
-  #overTime(x_BTSD: Tensor, rotary: RotaryTable): Tensor {
-    const [videos = 0, frames = 0, patches = 0, width = 0] = x_BTSD.shape;
-    const x_NTD = x_BTSD.transpose(1, 2).reshape([videos * patches, frames, width]);
-    return this.attn.forward(x_NTD, rotary).view([videos, patches, frames, width]).transpose(1, 2);
   }
 }

@@ -8,78 +8,23 @@
  * Shapes: B videos, T frames (memory then new), C latent channels, h w latent positions, S patches per
  * frame, D model width, A action size.
  */
-import {
-  Conv3d,
-  Embedding,
-  Linear,
-  Module,
-  type ModuleOptions,
-  parameter,
-  silu,
-  timestepEmbedding,
-} from "#nn";
-import { cat, full, scope, type Tensor, where } from "#tensor";
+import { Conv3d, Linear, Module, type ModuleOptions, parameter, silu } from "#nn";
+import { full, scope, type Tensor, where } from "#tensor";
+import { afterMemory, type Looking, overSpace, overTime, type Remembered } from "./attention.ts";
 import { type BlockModulation, plainNorm, STDiT3Block } from "./blocks.ts";
+import { ActionEmbedder, CaptionEmbedder, EmbeddingMlp, sinusoids, TimeRotary } from "./embedders.ts";
 import { spatialPositions, temporalRotary } from "./rotary.ts";
 import type { STDiT3Sizes } from "./sizes.ts";
 
 /** Condition frames are shown to the network as almost clean. */
 const cleanTimestep = 15;
-const sinusoids = 256;
 
-/** Linear, SiLU, Linear under the checkpoint's indices. */
-class EmbeddingMlp extends Module {
-  readonly mlp: { readonly "0": Linear; readonly "2": Linear };
-
-  constructor(inputs: number, width: number, options: ModuleOptions) {
-    super();
-    this.mlp = { "0": new Linear(inputs, width, options), "2": new Linear(width, width, options) };
-  }
-
-  forward(t_B: Tensor): Tensor {
-    const waves = timestepEmbedding(t_B, sinusoids).to({ dtype: this.mlp["0"].weight.dtype });
-    return this.mlp["2"].forward(silu(this.mlp["0"].forward(waves)));
-  }
-}
-
-class ActionEmbedder extends Module {
-  readonly fc: { readonly "0": Linear; readonly "2": Linear };
-  readonly none_action: Embedding;
-  readonly #padding: number;
-
-  constructor(sizes: STDiT3Sizes, options: ModuleOptions) {
-    super();
-    const hidden = sizes.hidden_size * sizes.mlp_ratio;
-    this.fc = {
-      "0": new Linear(sizes.action_dim, hidden, options),
-      "2": new Linear(hidden, sizes.hidden_size, options),
-    };
-    this.none_action = new Embedding(1, sizes.hidden_size, options);
-    this.#padding = sizes.pad_action_num;
-  }
-
-  /** [B, T, D]: a learnt "no action" for every memory frame, then one embedding per action. */
-  forward(actions_BCA: Tensor): Tensor {
-    const actions = actions_BCA.to({ dtype: this.none_action.weight.dtype });
-    const embedded = this.fc["2"].forward(silu(this.fc["0"].forward(actions)));
-    const [batch = 0, , width = 0] = embedded.shape;
-    return cat([this.none_action.weight.unsqueeze(0).expand([batch, this.#padding, width]), embedded], 1);
-  }
-}
-
-/** In the files, never run: the caption embedding of the text-to-video model. */
-class CaptionEmbedder extends Module {
-  readonly y_embedding: Tensor;
-  readonly y_proj: { readonly fc1: Linear; readonly fc2: Linear };
-
-  constructor(sizes: STDiT3Sizes, options: ModuleOptions) {
-    super();
-    this.y_embedding = parameter([sizes.model_max_length, sizes.caption_channels], options);
-    this.y_proj = {
-      fc1: new Linear(sizes.caption_channels, sizes.hidden_size, options),
-      fc2: new Linear(sizes.hidden_size, sizes.hidden_size, options),
-    };
-  }
+/** One run through all blocks: what they are told, and how the temporal ones look around. */
+interface Pass {
+  readonly spatial: BlockModulation;
+  readonly temporal: BlockModulation;
+  look(block: number): Looking;
+  readonly left?: Remembered[];
 }
 
 class FinalLayer extends Module {
@@ -96,9 +41,10 @@ class FinalLayer extends Module {
    * Condition frames are normalised twice, as in the reference, which overwrites x before its second branch.
    * Their output is thrown away; it is computed so that whole outputs can be compared.
    */
-  forward(x_BTSD: Tensor, time_BD: Tensor, clean_BD: Tensor, noisy_BT11: Tensor): Tensor {
+  forward(x_BTSD: Tensor, time_BD: Tensor, mixed?: { clean_BD: Tensor; noisy_BT11: Tensor }): Tensor {
     const seen = this.#modulate(x_BTSD, time_BD);
-    return this.linear.forward(where(noisy_BT11, seen, this.#modulate(seen, clean_BD)));
+    if (!mixed) return this.linear.forward(seen);
+    return this.linear.forward(where(mixed.noisy_BT11, seen, this.#modulate(seen, mixed.clean_BD)));
   }
 
   #modulate(x_BTSD: Tensor, time_BD: Tensor): Tensor {
@@ -108,16 +54,6 @@ class FinalLayer extends Module {
       .unsqueeze(1)
       .unbind(3);
     return plainNorm(x_BTSD).mul(scale!.add(1)).add(shift!);
-  }
-}
-
-/** Frequencies of the rotary positions over time: weights in the file, in the model's dtype. */
-class TimeRotary extends Module {
-  readonly freqs: Tensor;
-
-  constructor(head: number, options: ModuleOptions) {
-    super();
-    this.freqs = parameter([head / 2], options);
   }
 }
 
@@ -163,30 +99,80 @@ export class STDiT3 extends Module {
 
   /** Velocity (and an unused variance, where the file has one) of every frame, float32 [B, C', T, h, w]. */
   forward(latents_BCThw: Tensor, timestep_B: Tensor, actions_BCA: Tensor, noisy_BT: Tensor): Tensor {
-    const { dtype, device } = this.t_block["1"].weight;
     const noisy = noisy_BT.unsqueeze(2).unsqueeze(3);
     const time_BD = this.t_embedder.forward(timestep_B);
-    const clean_BD = this.t_embedder.forward(full([timestep_B.shape[0]!], cleanTimestep, { device }));
-    const project = (t: Tensor): Tensor => this.t_block["1"].forward(silu(t));
-    const clean = project(clean_BD.unsqueeze(1));
-    const perFrame = project(time_BD.unsqueeze(1).add(this.action_embedder.forward(actions_BCA)));
-    const spatial: BlockModulation = { time: perFrame, clean, noisy };
-    const temporal: BlockModulation = { time: project(time_BD.unsqueeze(1)), clean, noisy };
-
-    let x_BTSD = this.#embedPatches(latents_BCThw.to({ dtype }));
+    const clean_BD = this.#cleanTime(timestep_B.shape[0]!);
+    const mixed = { clean: this.#project(clean_BD.unsqueeze(1)), noisy };
+    const told = time_BD.unsqueeze(1).add(this.action_embedder.forward(actions_BCA));
     const rotary = temporalRotary(this.rope.freqs, latents_BCThw.shape[2]!);
-    for (const [i, block] of this.spatial_blocks.entries()) {
-      x_BTSD = scope(() => block.forward(x_BTSD, spatial));
-      x_BTSD = scope(() => this.temporal_blocks[i]!.forward(x_BTSD, temporal, rotary));
-    }
-    const patches = this.final_layer.forward(x_BTSD, time_BD, clean_BD, noisy);
+    const x_BTSD = this.#run(latents_BCThw, {
+      spatial: { time: this.#project(told), mixed },
+      temporal: { time: this.#project(time_BD.unsqueeze(1)), mixed },
+      look: () => overTime(rotary),
+    });
+    const patches = this.final_layer.forward(x_BTSD, time_BD, { clean_BD, noisy_BT11: noisy });
     return this.#unpatchify(patches, latents_BCThw.shape).float();
+  }
+
+  /** What memory frames, [B, C, M, h, w], mean for the frames after them: one entry per temporal block. */
+  remember(memory_BCMhw: Tensor): Remembered[] {
+    const left: Remembered[] = [];
+    scope(() => {
+      const clean: BlockModulation = {
+        time: this.#project(this.#cleanTime(memory_BCMhw.shape[0]!).unsqueeze(1)),
+      };
+      const rotary = temporalRotary(this.rope.freqs, memory_BCMhw.shape[2]!);
+      this.#run(memory_BCMhw, { spatial: clean, temporal: clean, look: () => overTime(rotary, left), left });
+      return left;
+    });
+    return left;
+  }
+
+  /** Velocity of new frames after remembered ones: `forward`'s numbers for those frames. */
+  continue(
+    latents_BCThw: Tensor,
+    timestep_B: Tensor,
+    actions_BCA: Tensor,
+    memory: readonly Remembered[],
+  ): Tensor {
+    const time_BD = this.t_embedder.forward(timestep_B);
+    const told = time_BD.unsqueeze(1).add(this.action_embedder.embed(actions_BCA));
+    const [before, now] = [memory[0]!.k.shape[2]!, latents_BCThw.shape[2]!];
+    const { cos, sin } = temporalRotary(this.rope.freqs, before + now);
+    const rotary = { cos: cos.narrow(0, before, now), sin: sin.narrow(0, before, now) };
+    const x_BTSD = this.#run(latents_BCThw, {
+      spatial: { time: this.#project(told) },
+      temporal: { time: this.#project(time_BD.unsqueeze(1)) },
+      look: (block) => afterMemory(rotary, memory[block]!),
+    });
+    return this.#unpatchify(this.final_layer.forward(x_BTSD, time_BD), latents_BCThw.shape).float();
+  }
+
+  #run(latents_BCThw: Tensor, { spatial, temporal, look, left }: Pass): Tensor {
+    let x_BTSD = this.#embedPatches(latents_BCThw.to({ dtype: this.t_block["1"].weight.dtype }));
+    for (const [i, block] of this.spatial_blocks.entries()) {
+      x_BTSD = scope(() => block.forward(x_BTSD, spatial, overSpace));
+      // What is left for later frames must outlive the block, so it leaves the scope with its result.
+      [x_BTSD] = scope((): [Tensor, typeof left] => [
+        this.temporal_blocks[i]!.forward(x_BTSD, temporal, look(i)),
+        left,
+      ]);
+    }
+    return x_BTSD;
+  }
+
+  #cleanTime(batch: number): Tensor {
+    return this.t_embedder.forward(full([batch], cleanTimestep, { device: this.t_block["1"].weight.device }));
+  }
+
+  #project(t: Tensor): Tensor {
+    return this.t_block["1"].forward(silu(t));
   }
 
   #embedPatches(latents_BCThw: Tensor): Tensor {
     const x_BDTRK = this.x_embedder.proj.forward(latents_BCThw);
     const [, width = 0, , rows = 0, columns = 0] = x_BDTRK.shape;
-    const pixels = 8 * Math.sqrt(latents_BCThw.shape[3]! * latents_BCThw.shape[4]!);
+    const pixels = this.#sizes.vae_downscale * Math.sqrt(latents_BCThw.shape[3]! * latents_BCThw.shape[4]!);
     const scale = pixels / this.#sizes.input_sq_size;
     const positions = spatialPositions({ rows, columns, scale, width }, x_BDTRK);
     return x_BDTRK.flatten(3).permute([0, 2, 3, 1]).add(positions.unsqueeze(1));

@@ -7,7 +7,7 @@
  *
  * Shapes: B episodes, M memory frames, C new frames, A action size, z latent channels, h w latent positions.
  */
-import { cat, type Device, type DType, full, scope, stack, type Tensor, tensor, zeros } from "#tensor";
+import { cat, type Device, type DType, full, scope, stack, type Tensor, tensor } from "#tensor";
 import type { AutoencoderKL } from "../autoencoder-kl/autoencoder-kl.ts";
 import { inMicroBatches } from "../micro-batch.ts";
 import type { NoiseSource } from "../noise.ts";
@@ -34,9 +34,6 @@ export interface OpenSoraParts {
   /** Pictures per call of the autoencoder. */
   readonly vaeMicroBatch: number;
 }
-
-const downscale = 8;
-const latentChannels = 4;
 
 export class OpenSoraWorld implements World {
   readonly name = "opensora";
@@ -128,22 +125,14 @@ export class OpenSoraWorld implements World {
     actions_BCA: Tensor,
     watch?: ImagineRequest["watch"],
   ): Tensor {
-    const { device } = memory_BzMhw;
-    const batch = memory_BzMhw.shape[0]!;
-    const noisy_BT = cat(
-      [
-        zeros([batch, this.parts.memoryFrames], { dtype: "bool", device }),
-        full([batch, this.chunk], true, { dtype: "bool", device }),
-      ],
-      1,
-    );
+    const { denoiser } = this.parts;
+    const remembered = denoiser.remember(memory_BzMhw);
     let x = noise_BzChw;
     for (const [step, { timestep, delta }] of this.#schedule.entries()) {
       x = scope(() => {
-        const t_B = full([batch], timestep, { device });
-        const velocity = this.parts.denoiser.forward(cat([memory_BzMhw, x], 2), t_B, actions_BCA, noisy_BT);
-        const ours = velocity.narrow(1, 0, latentChannels).narrow(2, this.parts.memoryFrames, this.chunk);
-        return x.add(ours.mul(delta));
+        const t_B = full([x.shape[0]!], timestep, { device: x.device });
+        const velocity = denoiser.continue(x, t_B, actions_BCA, remembered).narrow(1, 0, x.shape[1]!);
+        return x.add(velocity.mul(delta));
       });
       watch?.(step, x);
     }
@@ -161,6 +150,7 @@ export class OpenSoraWorld implements World {
 
   #latentShape(): [number, number, number] {
     const [height, width] = this.imageSize;
+    const { latentChannels, downscale } = this.parts.vae;
     return [latentChannels, height / downscale, width / downscale];
   }
 }

@@ -13,6 +13,7 @@ export const stdit3Sizes = z.looseObject({
   caption_channels: z.int().positive().default(4096),
   model_max_length: z.int().positive().default(300),
   input_sq_size: z.int().positive().default(512),
+  vae_downscale: z.int().positive().default(8).describe("pixels per latent position; published: 8"),
   action_dim: z.int().positive().default(7),
   pad_action_num: z.int().positive().default(4),
 });
