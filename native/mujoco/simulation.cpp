@@ -105,6 +105,16 @@ napi_value run(Call& call) {
   return call.none();
 }
 
+// Poses, motion axes and the mass matrix; no collisions, no constraints, no forces.
+void poses(const mjModel* m, mjData* d) {
+  mj_kinematics(m, d);
+  mj_comPos(m, d);
+  mj_camlight(m, d);
+  mj_flex(m, d);
+  mj_tendon(m, d);
+  mj_makeM(m, d);
+}
+
 napi_value step(Call& call) {
   World& world = worldOf(call);
   const int count = call.integer(1, 0, INT32_MAX);
@@ -231,7 +241,7 @@ void registerSimulation(napi_env env, napi_value exports) {
 #define EXPORT(name) NAMED(#name, name)
       EXPORT(createSimulation), EXPORT(simulationMemory), EXPORT(disposeSimulation), EXPORT(step),
       NAMED("step1", run<mj_step1>), NAMED("step2", run<mj_step2>), NAMED("forward", run<mj_forward>),
-      NAMED("kinematics", run<mj_fwdPosition>), NAMED("reset", run<mj_resetData>), EXPORT(resetToKeyframe),
+      NAMED("kinematics", run<poses>), NAMED("reset", run<mj_resetData>), EXPORT(resetToKeyframe),
       EXPORT(getTime), EXPORT(setTime),
       NAMED("jacobianOfBody", (jacobian<mj_jacBody, &mjModel::nbody>)),
       NAMED("jacobianOfCentreOfMass", (jacobian<mj_jacBodyCom, &mjModel::nbody>)),

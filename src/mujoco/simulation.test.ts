@@ -40,6 +40,18 @@ test("writing to a view moves the world", () => {
   assert.ok(Math.abs(tip[0]! - 0.5) < 1e-12 && Math.abs(tip[2]! - 0.1) < 1e-12, `${tip}`);
 });
 
+test("kinematics gives forward's poses and mass matrix, and looks for no contacts", () => {
+  using whole = new Simulation(model);
+  using part = new Simulation(model);
+  for (const simulation of [whole, part]) simulation.qpos.set([0.1, 0, 0.05, 1, 0, 0, 0, 0.7]);
+  whole.forward();
+  part.kinematics();
+  for (const name of ["xpos", "xmat", "site_xpos", "geom_xpos", "cam_xpos", "cdof", "qM", "subtree_com"]) {
+    assert.deepEqual(part.array(name), whole.array(name), name);
+  }
+  assert.deepEqual([whole.contactPairs().length, part.contactPairs().length], [2, 0]);
+});
+
 test("a simulation's own arrays change its world and nobody else's", () => {
   using changed = new Simulation(model, { own: ["body_pos"] });
   using other = new Simulation(model);

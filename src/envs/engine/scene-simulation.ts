@@ -180,7 +180,7 @@ export class SceneSimulation implements Disposable {
     const { qposAddresses, initialPositions } = this.#arm;
     this.simulation.reset();
     for (const [i, address] of qposAddresses.entries()) this.simulation.qpos[address] = initialPositions[i]!;
-    this.simulation.forward();
+    this.simulation.kinematics();
     this.#controller.observe();
     this.#controller.holdPose();
     this.#stale = this.scene.pack.control.staleFirstStep;
