@@ -13,7 +13,7 @@ export { lossMetrics, lossSumCount } from "./loss-metrics.ts";
 export { alone, type Ranks } from "./ranks.ts";
 export { deadGroupsOf, type Refill, refillDeadGroups } from "./resample.ts";
 export { type AlgorithmSettings, algorithmSettings } from "./settings.ts";
-export { type Deal, dealMinibatches } from "./shuffle.ts";
+export { dealMinibatches } from "./shuffle.ts";
 
 const section: FamilySettings = {
   settings: algorithmSettings,

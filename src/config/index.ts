@@ -2,6 +2,7 @@
 export { type BatchPlan, evaluationSlots, planBatch, type WorldSizes } from "./batch.ts";
 export type { Families, FamilyLookup } from "./family-section.ts";
 export { type EnvironmentConfig, type RunConfig, runFrame } from "./frame/index.ts";
+export { actorColumns, type Block, type Route, routes, stageSlots } from "./layout.ts";
 export {
   type ClusterShape,
   clusterShape,
