@@ -4,8 +4,10 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { planRun, planText, readConfig, SearchPath, shippedConfigs } from "#config";
+import { planRun, planText, readConfig, runFrame, SearchPath, shippedConfigs } from "#config";
+import { environmentSections, learnedEnvSettings } from "#envs";
 import { policies } from "#policies";
+import { worlds } from "#worlds";
 import { families } from "../src/training/families.ts";
 
 const sixteen = "cluster.simulated_devices=16";
@@ -102,6 +104,21 @@ test("the arithmetic of OpenSora's step is that of the seed: 32768 samples, 4 op
     "/path/to/model/RLinf-OpenSora-LIBERO-Spatial/dataset/",
   );
 });
+
+/** The keys of an object schema, or none. */
+const keysOf = (schema: unknown) => Object.keys((schema as { shape?: Record<string, unknown> }).shape ?? {});
+
+for (const name of ["opensora", "wan", "evac"]) {
+  test(`every setting that ${name} and its environment read may stand in a file`, async () => {
+    const section = await environmentSections.get(`${name}_wm`);
+    const known = [...keysOf(runFrame.shape.env.shape.train), ...keysOf(section.settings)];
+    const read = [...keysOf(learnedEnvSettings), ...keysOf((await worlds.get(name)).settings)];
+    assert.deepEqual(
+      read.filter((key) => !known.includes(key)),
+      [],
+    );
+  });
+}
 
 test("a shipped preset can be exchanged from the command line, in both spellings", async () => {
   for (const swap of ["env@env.train=libero_goal", "env/train=libero_goal"]) {

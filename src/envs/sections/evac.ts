@@ -17,6 +17,11 @@ export const evacSection: FamilySettings = {
     sample_size: picture.default([256, 256]),
     fps: z.number().positive().default(10),
     initial_image_path: z.string(),
+    ddim_steps: z.int().positive().default(50),
+    ddim_eta: z.number().min(0).max(1).default(1),
+    condition_fps: z.number().positive().default(2),
+    domain_id: z.int().nonnegative().default(11).describe("whose data: 11 is AgiBotWorld"),
+    vae_micro_batch_size: z.int().positive().default(64),
     init_params: z.looseObject({}).nullish(), // of the simulator that it imitates
     world_model_cfg: checkpoint, // the rest describes the network, as the checkpoint's own file does
     reward_model_cfg: checkpoint,
