@@ -21,9 +21,10 @@ export const evacSection: FamilySettings = {
     ddim_eta: z.number().min(0).max(1).default(1),
     condition_fps: z.number().positive().default(2),
     domain_id: z.int().nonnegative().default(11).describe("whose data: 11 is AgiBotWorld"),
+    reference_quirks: z.boolean().default(false).describe("bring back the reference's flaws"),
     vae_micro_batch_size: z.int().positive().default(64),
     init_params: z.looseObject({}).nullish(), // of the simulator that it imitates
-    world_model_cfg: checkpoint, // the rest describes the network, as the checkpoint's own file does
+    world_model_cfg: z.looseObject({ pretrained_checkpoint: z.union([z.string(), z.array(z.string())]) }), // the rest describes the network, as the checkpoint's own file does
     reward_model_cfg: checkpoint,
     action_predictor_cfg: checkpoint,
   }),
