@@ -4,7 +4,7 @@
  */
 export type { BootstrapValues, EnvStep, EpisodeStats } from "./env-step.ts";
 export type { Minibatch } from "./minibatch.ts";
-export { minibatchSize, selectSamples, sliceSamples } from "./minibatch.ts";
+export { mapMinibatch, minibatchSize, selectSamples, sliceSamples } from "./minibatch.ts";
 export type { Observation } from "./observation.ts";
 export {
   batchSize,

@@ -42,7 +42,8 @@ export function sliceSamples(batch: Minibatch, start: number, length: number): M
   return mapMinibatch(batch, (tensor) => tensor.narrow(0, start, length));
 }
 
-function mapMinibatch(batch: Minibatch, change: (tensor: Tensor) => Tensor): Minibatch {
+/** Applies a tensor operation to every field. */
+export function mapMinibatch(batch: Minibatch, change: (tensor: Tensor) => Tensor): Minibatch {
   const inputs = Object.entries(batch.forwardInputs).map(([name, tensor]) => [name, change(tensor)]);
   const optional = optionalFields.flatMap((field) => {
     const tensor = batch[field];

@@ -19,8 +19,11 @@ export interface Sampling {
 
 export interface ActOptions extends Sampling {
   readonly mode: "sample" | "greedy";
-  /** The random stream that samples; without one, libtorch's global stream. */
-  readonly generator?: Generator | undefined;
+  /**
+   * The random stream that samples, or one on the CPU for each row: then a row's sample does not depend on who is beside it.
+   * Without any, libtorch's global stream.
+   */
+  readonly generator?: Generator | readonly Generator[] | undefined;
 }
 
 export interface EvaluateOptions extends Sampling {
