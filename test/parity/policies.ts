@@ -9,6 +9,7 @@ import { basename, join } from "node:path";
 import { UserError } from "#registry";
 import { Comparison, type ParityCase, type ParityOptions } from "./policies/comparison.ts";
 import { runPrismatic } from "./policies/prismatic.ts";
+import { compareTokenizers } from "./policies/tokenizers.ts";
 
 export type { ParityCase };
 
@@ -22,7 +23,7 @@ export async function run(dir: string, options: ParityOptions = {}): Promise<Par
         .map((entry) => join(dir, entry.name))
         .sort();
   if (folders.length === 0) throw new UserError(`${dir} has no case: no folder in it holds an inputs.json`);
-  const cases: ParityCase[] = [];
+  const cases: ParityCase[] = compareTokenizers(dir);
   for (const folder of folders) cases.push(...(await runCase(folder, options)));
   return cases;
 }

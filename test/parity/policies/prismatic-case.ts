@@ -116,9 +116,13 @@ function realIds({ ids, mask }: PrismaticCase["prompt"]): number[][] {
 
 export type PrismaticPolicy = OpenVlaOftPolicy | OpenVlaPolicy;
 
-export function loadCase(it: PrismaticCase, { device, dtype }: Comparison): PrismaticPolicy {
+export function loadCase(
+  it: PrismaticCase,
+  { device, dtype }: Comparison,
+  changes: Json = {},
+): PrismaticPolicy {
   const lora = it.isLora ? { is_lora: true, lora_path: it.folder } : {};
-  const section = { ...it.settings, model_path: it.base, trim_padding: false, ...lora };
+  const section = { ...it.settings, model_path: it.base, trim_padding: false, ...lora, ...changes };
   const options = { device, dtype, tokenizer: recordedTokenizer(it) };
   return it.family === "openvla"
     ? loadOpenVla(openVlaSettings.parse(section), options)

@@ -16,6 +16,7 @@ export async function runPrismatic(folder: string, comparison: Comparison): Prom
   const inputs = compareInputs(it, policy, comparison);
   scope(() => noGrad(() => compareInside(it, policy, inputs, comparison)));
   compareAnswers(it, policy, inputs, comparison);
+  compareRepeats(it, policy, comparison);
   compareActions(it, policy, comparison);
   compareGradients(it, policy, inputs, comparison);
   if (it.isLora) compareMerged(it, policy, comparison);
@@ -60,6 +61,27 @@ function compareAnswers(
       }
       const entropy = it.outputs.get("entropy");
       if (entropy) comparison.absolute("entropy", judged.entropy!, entropy, "logprobs");
+    }),
+  );
+}
+
+/** Judging what acting just did: to the bit when both run the same shapes, to rounding when padding is cut or tokens cached. */
+function compareRepeats(it: PrismaticCase, policy: PrismaticPolicy, comparison: Comparison): void {
+  scope(() =>
+    noGrad(() => {
+      const sampling = { temperature: it.temperature, topK: it.topK };
+      const step = policy.act(it.observation, { mode: "sample", ...sampling });
+      const exact = it.family === "openvla_oft" && comparison.device === "cpu" ? "exact" : "logprobs";
+      const again = policy.evaluate(step, sampling);
+      comparison.absolute("log-probs judged again after acting", again.logProbs, step.logProbs, exact);
+      const trimmed = loadCase(it, comparison, { trim_padding: true });
+      comparison.absolute(
+        "log-probs without padding",
+        trimmed.evaluate(step, sampling).logProbs,
+        again.logProbs,
+        "logprobs",
+      );
+      trimmed.dispose();
     }),
   );
 }
