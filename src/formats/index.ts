@@ -8,6 +8,7 @@ export { readNpy, writeNpy } from "./npy.ts";
 export { readNpz, writeNpz } from "./npz.ts";
 export type { ElementData, ElementType, NumericArray } from "./numeric-array.ts";
 export { isNumericArray, type NumpyArray, type ObjectArray, type TextArray } from "./numpy-array.ts";
+export * from "./pickle-write.ts";
 export { decodePng, readPng } from "./png-decode.ts";
 export { encodePng, type PngOptions } from "./png-encode.ts";
 export type { Picture } from "./png-layout.ts";
@@ -19,5 +20,6 @@ export {
 } from "./safetensors-header.ts";
 export { readTorch, readTorchLayout, readTorchState } from "./torch-file.ts";
 export { StoredTensor } from "./torch-pickle.ts";
+export { writeTorchState } from "./torch-write.ts";
 export { openZip, type ZipArchive } from "./zip-archive.ts";
 export { encodeZip, type ZipInput } from "./zip-write.ts";
