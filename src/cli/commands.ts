@@ -31,4 +31,8 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     summary: "let scripted experts demonstrate a suite's tasks, to learn from",
     load: async () => (await import("./collect/index.ts")).collectCommand,
   },
+  export: {
+    summary: "write demonstrations as a LeRobot dataset (export lerobot)",
+    load: async () => (await import("./export.ts")).exportCommand,
+  },
 };

@@ -10,10 +10,22 @@ export {
 export { type DatasetInfo, infoPath, shardPath } from "./demonstrations/layout.ts";
 export { type Demonstrations, type Episode, openDemonstrations } from "./demonstrations/reader.ts";
 export type { AssetPack, InitStates, TaskEntry } from "./engine/pack.ts";
+export type { ResetRequest, VectorEnv } from "./env.ts";
 export * from "./learned/index.ts";
+export { exportLerobot } from "./lerobot/export-lerobot.ts";
 export { liberoFolder } from "./libero/folder.ts";
 export { liberoPack } from "./libero/pack.ts";
 export { type Prepared, type PrepareOptions, prepareLibero } from "./libero/prepare/prepare.ts";
+export {
+  type EnvCursor,
+  type EnvFamily,
+  type EnvPlace,
+  environmentFamily,
+  environments,
+  type OpenedEnv,
+  type StartPool,
+} from "./open-env.ts";
 export { findSuite, type Suite, suiteNames } from "./packs.ts";
 export { environmentSections } from "./sections/index.ts";
 export { tabletopPack } from "./tabletop/pack.ts";
+export type { ChunkWatcher } from "./vector/simulator-env.ts";

@@ -1,0 +1,26 @@
+/** `export lerobot DEMONSTRATIONS OUT`: hands demonstrations to other tools. */
+import { existsSync, mkdirSync, readdirSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { exportLerobot, openDemonstrations } from "#envs";
+import { UserError } from "#registry";
+import type { Command } from "./command.ts";
+
+const usage = "export lerobot DEMONSTRATIONS OUT";
+
+export const exportCommand: Command = {
+  usage,
+
+  async run(argv) {
+    const { positionals } = parseArgs({ args: argv, allowPositionals: true, options: {} });
+    const [format, from, to, ...extra] = positionals;
+    if (format !== "lerobot" || from === undefined || to === undefined || extra.length > 0)
+      throw new UserError(`usage: reverie ${usage}`);
+    if (existsSync(to) && readdirSync(to).length > 0)
+      throw new UserError(`${to} is not empty; name another folder or remove it`);
+    const demonstrations = openDemonstrations(from);
+    if (demonstrations.episodes.length === 0) throw new UserError(`${from} holds no episode to export`);
+    mkdirSync(to, { recursive: true });
+    exportLerobot(demonstrations, to, ({ done, total }) => console.error(`shard ${done} of ${total}`));
+    console.log(`${demonstrations.episodes.length} episodes as a LeRobot dataset (v3.0) in ${to}`);
+  },
+};
