@@ -7,9 +7,9 @@
 #include <cuda_runtime_api.h>
 
 #include <ATen/Context.h>
-#include <ATen/cuda/CUDAContext.h>
-#include <ATen/cuda/detail/LazyNVRTC.h>
-#include <ATen/cuda/nvrtc_stub/ATenNVRTC.h>
+#include <c10/cuda/CUDAFunctions.h>
+#include <c10/cuda/CUDAStream.h>
+#include <dlfcn.h>
 
 #include <mutex>
 
@@ -18,48 +18,106 @@
 
 using namespace bridge;
 
-static const at::cuda::NVRTC& nvrtc() { return at::globalContext().getNVRTC(); }
+// The few functions of NVRTC and of the driver that this needs, found at run time: the wheels ship the libraries but
+// not every header, and a machine may have either major version.
+struct Compiler {
+  using Program = void*;
+  int (*create)(Program*, const char* source, const char* name, int headers, const char* const*, const char* const*);
+  int (*compile)(Program, int count, const char* const* options);
+  int (*destroy)(Program*);
+  int (*logSize)(Program, size_t*);
+  int (*log)(Program, char*);
+  int (*binarySize)(Program, size_t*);
+  int (*binary)(Program, char*);
+};
+struct Driver {
+  CUresult (*load)(CUmodule*, const void* image);
+  CUresult (*find)(CUfunction*, CUmodule, const char* name);
+  CUresult (*launch)(CUfunction, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUstream, void**, void**);
+  CUresult (*describe)(CUresult, const char**);
+};
 
-static void check(nvrtcResult result, const char* what) {
-  if (result != NVRTC_SUCCESS) fail(std::string(what) + ": " + nvrtc().nvrtcGetErrorString(result));
+static void* openAny(std::initializer_list<const char*> names) {
+  for (const char* name : names)
+    if (void* library = dlopen(name, RTLD_NOW | RTLD_GLOBAL)) return library;
+  fail(std::string("cannot open ") + *names.begin() + ", which compiles fused kernels");
 }
+template <class F>
+static void link(F& function, void* library, const char* name) {
+  function = reinterpret_cast<F>(dlsym(library, name));
+  if (!function) fail(std::string(name) + " is missing");
+}
+static const Compiler& compiler() {
+  static const Compiler found = [] {
+    void* library = openAny({"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so"});
+    Compiler c;
+    link(c.create, library, "nvrtcCreateProgram");
+    link(c.compile, library, "nvrtcCompileProgram");
+    link(c.destroy, library, "nvrtcDestroyProgram");
+    link(c.logSize, library, "nvrtcGetProgramLogSize");
+    link(c.log, library, "nvrtcGetProgramLog");
+    link(c.binarySize, library, "nvrtcGetCUBINSize");
+    link(c.binary, library, "nvrtcGetCUBIN");
+    return c;
+  }();
+  return found;
+}
+static const Driver& driver() {
+  static const Driver found = [] {
+    void* library = openAny({"libcuda.so.1", "libcuda.so"});
+    Driver d;
+    link(d.load, library, "cuModuleLoadData");
+    link(d.find, library, "cuModuleGetFunction");
+    link(d.launch, library, "cuLaunchKernel");
+    link(d.describe, library, "cuGetErrorString");
+    return d;
+  }();
+  return found;
+}
+
 static void check(CUresult result, const char* what) {
   if (result == CUDA_SUCCESS) return;
-  const char* text = "unknown CUDA error";
-  nvrtc().cuGetErrorString(result, &text);
-  fail(std::string(what) + ": " + text);
+  const char* words = "unknown CUDA error";
+  driver().describe(result, &words);
+  fail(std::string(what) + ": " + words);
 }
 
 static std::mutex kernelsMutex;
 static std::vector<CUfunction> kernels; // modules stay loaded for the life of the process
 
-static std::string logOf(nvrtcProgram program) {
+static std::vector<char> compile(const std::string& source, const std::string& name) {
+  cudaDeviceProp properties;
+  C10_CUDA_CHECK(cudaGetDeviceProperties(&properties, c10::cuda::current_device()));
+  std::string architecture = "--gpu-architecture=sm_" + std::to_string(properties.major) + std::to_string(properties.minor);
+  const char* options[] = {architecture.c_str(), "--std=c++17"};
+  Compiler::Program program;
+  if (compiler().create(&program, source.c_str(), (name + ".cu").c_str(), 0, nullptr, nullptr) != 0) fail("cannot begin to compile kernel " + name);
+  int result = compiler().compile(program, 2, options);
   size_t size = 0;
-  nvrtc().nvrtcGetProgramLogSize(program, &size);
-  std::string log(size, 0);
-  nvrtc().nvrtcGetProgramLog(program, log.data());
-  return log;
+  std::vector<char> out;
+  if (result != 0) {
+    compiler().logSize(program, &size);
+    out.resize(size + 1);
+    compiler().log(program, out.data());
+    compiler().destroy(&program);
+    fail("kernel " + name + " does not compile:\n" + out.data());
+  }
+  compiler().binarySize(program, &size);
+  out.resize(size);
+  compiler().binary(program, out.data());
+  compiler().destroy(&program);
+  return out;
 }
 
 napi_value kernelCompile(Call& call) { // (source, function name) -> id
   at::globalContext().lazyInitDevice(at::kCUDA);
-  cudaFree(nullptr); // makes sure that the primary context is current
-  std::string source = call.text(0), name = call.text(1);
-  auto* properties = at::cuda::getCurrentDeviceProperties();
-  std::string arch = "--gpu-architecture=sm_" + std::to_string(properties->major) + std::to_string(properties->minor);
-  const char* options[] = {arch.c_str(), "--std=c++17"};
-  nvrtcProgram program;
-  check(nvrtc().nvrtcCreateProgram(&program, source.c_str(), (name + ".cu").c_str(), 0, nullptr, nullptr), "creating a kernel");
-  if (nvrtc().nvrtcCompileProgram(program, 2, options) != NVRTC_SUCCESS) fail("kernel " + name + " does not compile:\n" + logOf(program));
-  size_t size = 0;
-  check(nvrtc().nvrtcGetCUBINSize(program, &size), "kernel size");
-  std::vector<char> binary(size);
-  check(nvrtc().nvrtcGetCUBIN(program, binary.data()), "kernel binary");
-  nvrtc().nvrtcDestroyProgram(&program);
+  C10_CUDA_CHECK(cudaFree(nullptr)); // makes sure that the primary context is current
+  std::string name = call.text(1);
+  auto binary = compile(call.text(0), name);
   CUmodule module;
   CUfunction function;
-  check(nvrtc().cuModuleLoadData(&module, binary.data()), "loading a kernel");
-  check(nvrtc().cuModuleGetFunction(&function, module, name.c_str()), "finding a kernel");
+  check(driver().load(&module, binary.data()), "loading a kernel");
+  check(driver().find(&function, module, name.c_str()), "finding a kernel");
   std::lock_guard<std::mutex> lock(kernelsMutex);
   kernels.push_back(function);
   return number(call.env, static_cast<double>(kernels.size() - 1));
@@ -87,8 +145,8 @@ napi_value kernelLaunch(Call&) {
     else values[i].real = static_cast<float>(value);
     arguments[i] = &values[i];
   }
-  auto stream = at::cuda::getCurrentCUDAStream();
-  check(nvrtc().cuLaunchKernel(function, static_cast<unsigned>(b[1]), 1, 1, static_cast<unsigned>(b[2]), 1, 1, 0, stream, arguments, nullptr), "launching a kernel");
+  auto stream = c10::cuda::getCurrentCUDAStream().stream();
+  check(driver().launch(function, static_cast<unsigned>(b[1]), 1, 1, static_cast<unsigned>(b[2]), 1, 1, 0, stream, arguments, nullptr), "launching a kernel");
   return nullptr;
 }
 
