@@ -1,0 +1,86 @@
+/** A simulator env as the loop wants it: with its start pool, and with a cursor that goes into checkpoints. */
+import { z } from "zod";
+import { UserError } from "#registry";
+import { type Tensor, tensor } from "#tensor";
+import type { EnvCursor, EnvPlace, OpenedEnv, StartPool } from "../open-env.ts";
+import { simulatorEnvSettings } from "./settings.ts";
+import { type ChunkWatcher, SimulatorEnv, type SimulatorEnvState } from "./simulator-env.ts";
+import type { SlotStart } from "./slot-host.ts";
+
+export async function openSimulator(
+  section: Readonly<Record<string, unknown>>,
+  place: EnvPlace,
+): Promise<OpenedEnv> {
+  const parsed = simulatorEnvSettings.safeParse(section);
+  if (!parsed.success)
+    throw new UserError(`this env section cannot be opened:\n${z.prettifyError(parsed.error)}`);
+  const settings = { ...parsed.data, seed: parsed.data.seed + place.seedOffset };
+  const starts = new Map<number, SlotStart>();
+  const env = new SimulatorEnv(place.size, settings, {
+    instance: place.firstSlot / place.size,
+    instances: place.slots / place.size,
+    watcher: alsoNoting(starts, place.watcher),
+    ...(place.say && { say: place.say }),
+  });
+  return {
+    env,
+    pool: poolOf(env, starts),
+    save: (running) => cursorOf(env.save(), running),
+    load: (cursor) => restore(env, cursor, starts),
+  };
+}
+
+function alsoNoting(starts: Map<number, SlotStart>, watcher: ChunkWatcher | undefined): ChunkWatcher {
+  return {
+    ...watcher,
+    began(start, instruction) {
+      starts.set(start.slot, start);
+      watcher?.began?.(start, instruction);
+    },
+  };
+}
+
+function poolOf(env: SimulatorEnv, starts: ReadonlyMap<number, SlotStart>): StartPool {
+  const { suite, settings } = env;
+  const chosen = settings.task_id_filter ?? suite.tasks.map((_, task) => task);
+  const counts = chosen.map((task) => suite.pack.readInitStates(suite.tasks[task]!).count);
+  return {
+    tasks: suite.tasks.map(({ name }) => name),
+    starts: counts.reduce((sum, count) => sum + count, 0),
+    restart: () => env.restartEvaluation(),
+    startOf: (slot) => (env.isPlaying(slot) ? starts.get(slot) : undefined),
+  };
+}
+
+/** Snapshots as tensors, the rest as JSON. */
+function cursorOf({ resetIds, slots }: SimulatorEnvState, running: boolean): EnvCursor {
+  const tensors = new Map<string, Tensor>();
+  if (!running) return { plain: { resetIds }, tensors };
+  const plainSlots = slots.map(({ snapshot, ...rest }, slot) => {
+    if (snapshot) tensors.set(`snapshot.${slot}`, tensor(snapshot.snapshot));
+    return { ...rest, task: snapshot?.task };
+  });
+  return { plain: { resetIds, slots: plainSlots }, tensors };
+}
+
+type SavedSlot = Omit<SimulatorEnvState["slots"][number], "snapshot"> & { readonly task?: number };
+
+async function restore(
+  env: SimulatorEnv,
+  { plain, tensors }: EnvCursor,
+  starts: Map<number, SlotStart>,
+): Promise<void> {
+  const { resetIds, slots } = plain as { resetIds: string; slots?: SavedSlot[] };
+  if (slots && slots.length !== env.size)
+    throw new UserError(
+      `the saved env has ${slots.length} slots and this one ${env.size}: resume with the same settings`,
+    );
+  for (const { start } of slots ?? []) if (start) starts.set(start.slot, start);
+  const snapshots = (slots ?? env.save().slots).map((saved, slot) => {
+    const data = tensors.get(`snapshot.${slot}`)?.data() as Float64Array | undefined;
+    const task = (saved as SavedSlot).task;
+    const snapshot = data && task !== undefined ? { slot, task, snapshot: data } : undefined;
+    return { start: saved.start, account: saved.account, counted: saved.counted, snapshot };
+  });
+  await env.load({ resetIds, slots: snapshots });
+}

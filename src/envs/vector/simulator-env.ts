@@ -1,0 +1,258 @@
+/**
+ * LIBERO's suites, and our tabletop's, as an environment: slots simulated by worker processes.
+ *
+ * Follows RLinf's LIBERO env in ids, rewards, flags and metrics. Where we depart: a task is compiled once and not at every
+ * reset; a slot whose evaluation pool is empty rests instead of repeating episodes; slots of a group also share the poses
+ * of their fixtures, which a stored start does not hold (they follow from the seed and the start's id).
+ */
+import type { EnvStep, Observation } from "#data";
+import { UserError } from "#registry";
+import type { Tensor } from "#tensor";
+import { actionSize } from "../engine/scene-simulation.ts";
+import type { ResetRequest, VectorEnv } from "../env.ts";
+import { findSuite, type Suite } from "../packs.ts";
+import { ChunkBoard } from "./chunk-board.ts";
+import { type EpisodeAccount, enterStep, episodeStats, newAccount } from "./episode-account.ts";
+import { EvaluationTally, type TaskTally } from "./evaluation-tally.ts";
+import { HostPool } from "./host-pool.ts";
+import { exhausted, locateStart, ResetIds } from "./reset-ids.ts";
+import type { SimulatorEnvSettings } from "./settings.ts";
+import type { ChunkSight, SlotSnapshot, SlotStart } from "./slot-host.ts";
+import { SlotViews } from "./slot-views.ts";
+
+/** This env among its siblings: each env worker has one per pipeline stage. */
+export interface EnvPosition {
+  readonly instance: number;
+  readonly instances: number;
+}
+
+/** For videos and recordings: sees every chunk of every slot. */
+export interface ChunkWatcher {
+  /** Whether pictures between the last ones of chunks are wanted, by slot. */
+  films?(slot: number): boolean;
+  began?(start: SlotStart, instruction: string): void;
+  played?(slot: number, actions: Float32Array, sight: ChunkSight, account: Readonly<EpisodeAccount>): void;
+}
+
+export interface SimulatorEnvParts extends Partial<EnvPosition> {
+  readonly say?: (line: string) => void;
+  readonly watcher?: ChunkWatcher;
+}
+
+interface Slot {
+  readonly start: SlotStart | undefined; // undefined: resting
+  readonly account: EpisodeAccount;
+  counted: boolean;
+}
+
+/** Plain data: can be structured-cloned, and written by anything that keeps typed arrays. */
+export interface SimulatorEnvState {
+  readonly resetIds: string;
+  readonly slots: readonly (Slot & { readonly snapshot: SlotSnapshot | undefined })[];
+}
+
+export class SimulatorEnv implements VectorEnv {
+  readonly size: number;
+  readonly actionSize = actionSize;
+  readonly settings: SimulatorEnvSettings;
+  readonly suite: Suite;
+  readonly #trials: readonly number[];
+  readonly #resetIds: ResetIds;
+  readonly #pool: HostPool;
+  readonly #views: SlotViews;
+  readonly #slots: Slot[];
+  readonly #tally = new EvaluationTally();
+  readonly #watcher: ChunkWatcher | undefined;
+
+  constructor(size: number, settings: SimulatorEnvSettings, parts: SimulatorEnvParts = {}) {
+    const { group_size: groupSize, init_params: camera } = settings;
+    if (size % groupSize !== 0)
+      throw new UserError(
+        `${size} envs cannot be split into groups of ${groupSize}: change total_num_envs or group_size`,
+      );
+    this.size = size;
+    this.settings = settings;
+    this.suite = findSuite(settings.task_suite_name);
+    this.#trials = this.suite.tasks.map((task) => this.suite.pack.readInitStates(task).count);
+    this.#resetIds = new ResetIds({
+      trials: this.#trials,
+      groups: size / groupSize,
+      groupSize,
+      seed: settings.seed,
+      instances: parts.instances ?? 1,
+      instance: parts.instance ?? 0,
+      ordered: settings.use_ordered_reset_state_ids,
+      evaluation: settings.is_eval,
+      specificId: settings.specific_reset_id ?? undefined,
+      taskFilter: settings.task_id_filter ?? undefined,
+    });
+    const picture = [camera.camera_heights, camera.camera_widths] as const;
+    this.#views = new SlotViews(size, picture, settings.wrist_camera, this.suite.tasks[0]?.language ?? "");
+    this.#slots = Array.from({ length: size }, () => ({
+      start: undefined,
+      account: newAccount(),
+      counted: false,
+    }));
+    this.#watcher = parts.watcher;
+    this.#pool = new HostPool(
+      {
+        suite: settings.task_suite_name,
+        width: picture[1],
+        height: picture[0],
+        wrist: settings.wrist_camera,
+        settleSteps: settings.settle_steps ?? undefined,
+        gripperOpen: settings.reset_gripper_open,
+      },
+      { slots: size, workers: settings.env_workers, timeout: settings.worker_timeout, say: parts.say },
+    );
+  }
+
+  get resetIds(): readonly number[] {
+    return this.#resetIds.current;
+  }
+
+  updateResetIds(): void {
+    this.#resetIds.advance();
+  }
+
+  /** Begins an evaluation anew: the first starts again, nothing counted. */
+  restartEvaluation(): void {
+    this.#tally.clear();
+    this.#resetIds.restart();
+  }
+
+  /** Successes and finished episodes of this evaluation, by task id. */
+  get taskResults(): ReadonlyMap<number, Readonly<TaskTally>> {
+    return this.#tally.tasks;
+  }
+
+  /** Worker processes: how many were lost and replaced, and which live. */
+  get workers(): { readonly losses: number; readonly pids: readonly number[] } {
+    return { losses: this.#pool.losses, pids: this.#pool.pids };
+  }
+
+  /** False for a slot that rests because its evaluation pool is empty. */
+  isPlaying(slot: number): boolean {
+    return this.#slots[slot]?.start !== undefined;
+  }
+
+  async reset(request: ResetRequest = {}): Promise<Observation> {
+    const slots = request.slots ?? this.#slots.map((_, slot) => slot);
+    const { is_eval: evaluation, use_fixed_reset_state_ids: fixed } = this.settings;
+    const scheduled = (fixed || evaluation) && !request.slots;
+    const ids = request.ids ?? (scheduled ? this.resetIds : this.#resetIds.drawSingle(slots.length));
+    if (ids.length !== slots.length) throw new UserError(`${ids.length} reset ids for ${slots.length} slots`);
+    await this.#begin(slots, ids);
+    return this.#views.observation();
+  }
+
+  async step(actions: Tensor): Promise<EnvStep> {
+    const { chunk, rows } = this.#readActions(actions);
+    const playing = this.#slots.flatMap(({ start }, slot) => (start ? [slot] : []));
+    const films = (slot: number) => this.#watcher?.films?.(slot) ?? false;
+    const requests = playing.map((slot) => ({ slot, actions: rows[slot]!, film: films(slot) }));
+    const sights = await this.#pool.chunk(requests);
+    const board = new ChunkBoard(this.size, chunk);
+    for (const [i, slot] of playing.entries()) this.#enter(slot, rows[slot]!, sights[i]!, board);
+    return this.#answer(board);
+  }
+
+  /** All that the episodes and draws to come depend on. */
+  save(): SimulatorEnvState {
+    const slots = this.#slots.map(({ start, account, counted }, slot) => {
+      const snapshot = this.#pool.snapshot(slot);
+      return { start, account: { ...account }, counted, snapshot: start ? snapshot : undefined };
+    });
+    return { resetIds: this.#resetIds.save(), slots };
+  }
+
+  /** Goes on from a saved state. The observation is that of the next step. */
+  async load({ resetIds, slots }: SimulatorEnvState): Promise<void> {
+    this.#resetIds.restore(resetIds);
+    for (const [slot, { start, account, counted }] of slots.entries()) {
+      this.#slots[slot] = { start, account: { ...account }, counted };
+      if (start) this.#views.describe(slot, this.suite.tasks[start.task]!.language);
+    }
+    await this.#pool.restore(slots.flatMap(({ snapshot }) => (snapshot ? [snapshot] : [])));
+  }
+
+  async close(): Promise<void> {
+    this.#pool.close();
+  }
+
+  async #begin(slots: readonly number[], ids: readonly number[]): Promise<void> {
+    const starts: SlotStart[] = [];
+    for (const [i, slot] of slots.entries()) {
+      const start = ids[i] === exhausted ? undefined : this.#startOf(slot, ids[i]!);
+      this.#slots[slot] = { start, account: newAccount(), counted: false };
+      if (start) starts.push(start);
+    }
+    const sights = await this.#pool.begin(starts);
+    for (const [i, start] of starts.entries()) {
+      const { language } = this.suite.tasks[start.task]!;
+      this.#views.describe(start.slot, language);
+      this.#views.show(start.slot, sights[i]!);
+      this.#watcher?.began?.(start, language);
+    }
+  }
+
+  #startOf(slot: number, id: number): SlotStart {
+    return { slot, ...locateStart(id, this.#trials), seed: (this.settings.seed + id) % 2 ** 32 };
+  }
+
+  /** A slot's chunk: rewards, flags, metrics, view. */
+  #enter(slot: number, actions: Float32Array, sight: ChunkSight, board: ChunkBoard): void {
+    const record = this.#slots[slot]!;
+    for (const [i, success] of sight.success.entries())
+      board.write(slot, i, enterStep(record.account, success === 1, this.settings));
+    this.#views.show(slot, sight);
+    this.#watcher?.played?.(slot, actions, sight, record.account);
+    if (!board.isDone(slot) || record.counted) return;
+    record.counted = true;
+    const { task, trial } = record.start!;
+    const isNew = !this.settings.is_eval || this.#tally.count(task, trial, record.account.successOnce);
+    if (!isNew && this.settings.auto_reset) board.silence(slot);
+  }
+
+  async #answer(board: ChunkBoard): Promise<EnvStep> {
+    const { auto_reset: autoReset, ignore_terminations: ignore } = this.settings;
+    const done = this.#slots.flatMap((_, slot) => (board.isDone(slot) ? [slot] : []));
+    if (autoReset || ignore) board.gatherFlags();
+    const before = {
+      ...board.tensors(),
+      episode: episodeStats(
+        this.#slots.map(({ account }) => account),
+        this.settings,
+      ),
+    };
+    const observation = this.#views.observation();
+    if (!autoReset || done.length === 0) return { observation, ...before };
+    await this.#begin(done, this.#nextIds(done));
+    return { observation: this.#views.observation(), ...before, finalObservation: observation };
+  }
+
+  /** Starts for slots that reset themselves. */
+  #nextIds(slots: readonly number[]): readonly number[] {
+    if (this.settings.is_eval) return this.#resetIds.take(slots.length);
+    if (!this.settings.use_fixed_reset_state_ids) return this.#resetIds.drawSingle(slots.length);
+    this.#resetIds.advance();
+    return slots.map((slot) => this.resetIds[slot]!);
+  }
+
+  #readActions(actions: Tensor): { chunk: number; rows: Float32Array[] } {
+    const [size, chunk = 0, width] = actions.shape;
+    if (actions.ndim !== 3 || size !== this.size || chunk < 1 || width !== actionSize)
+      throw new UserError(
+        `actions of shape [${actions.shape.join(", ")}]; this env takes [${this.size}, C, ${actionSize}]: envs, actions per chunk, action size`,
+      );
+    const numbers = actions.to({ dtype: "float32", device: "cpu" }).contiguous().data() as Float32Array;
+    const bad = numbers.findIndex((value) => !Number.isFinite(value));
+    const length = chunk * actionSize;
+    if (bad >= 0)
+      throw new UserError(
+        `the action for env ${Math.floor(bad / length)}, step ${Math.floor((bad % length) / actionSize)} of the chunk, ` +
+          `has ${numbers[bad]} as number ${bad % actionSize}; actions must be finite`,
+      );
+    return { chunk, rows: this.#slots.map((_, slot) => numbers.slice(slot * length, (slot + 1) * length)) };
+  }
+}

@@ -1,0 +1,236 @@
+/**
+ * Simulates the worlds of some slots; runs inside a worker process, or in this one.
+ *
+ * A task's scene is assembled and compiled once, its worlds and its renderer are reused by whichever slot plays it next,
+ * and a picture is drawn only of the last moment of a chunk unless somebody films. Everything a slot does follows from
+ * its start and its actions, so another host that is given a slot's snapshot goes on with the same bits.
+ */
+import { createHash } from "node:crypto";
+import { type Model, Renderer } from "#mujoco";
+import { UserError } from "#registry";
+import { readBddl } from "../engine/bddl.ts";
+import { Mt19937 } from "../engine/mt19937.ts";
+import { PlacementError } from "../engine/placement.ts";
+import { robotState } from "../engine/robot-state.ts";
+import { assembleScene, type Scene } from "../engine/scene.ts";
+import { actionSize, SceneSimulation } from "../engine/scene-simulation.ts";
+import { turnPicture } from "../engine/turned-picture.ts";
+import { findSuite, type Suite } from "../packs.ts";
+
+export interface HostSettings {
+  readonly suite: string;
+  readonly width: number;
+  readonly height: number;
+  readonly wrist: boolean;
+  /** Actions of rest after a stored start is set; the pack's own number if absent. */
+  readonly settleSteps?: number | undefined;
+  readonly gripperOpen: boolean;
+  /** Tasks kept compiled at once; the least recently used one without a playing slot makes room. */
+  readonly keptTasks?: number | undefined;
+}
+
+export interface SlotStart {
+  readonly slot: number;
+  readonly task: number;
+  readonly trial: number;
+  /** Of the draws that place fixtures. */
+  readonly seed: number;
+}
+
+export interface SlotChunk {
+  readonly slot: number;
+  readonly actions: Float32Array; // [C, A]
+  /** Also draw the moments between. */
+  readonly film?: boolean | undefined;
+}
+
+export interface SlotSnapshot {
+  readonly slot: number;
+  readonly task: number;
+  readonly snapshot: Float64Array;
+}
+
+export interface Sight {
+  readonly state: Float32Array; // [8]
+  readonly main: Uint8Array; // [H, W, 3], turned as policies see it
+  readonly wrist?: Uint8Array | undefined;
+  readonly snapshot: Float64Array;
+}
+
+export interface ChunkSight extends Sight {
+  readonly success: Uint8Array; // [C]
+  readonly hashes: readonly string[]; // [C], of the state after each action
+  readonly film?: readonly Uint8Array[] | undefined; // C pictures of the main camera
+}
+
+interface Stage {
+  readonly scene: Scene;
+  readonly model: Model;
+  readonly renderer: Renderer;
+  readonly idle: SceneSimulation[];
+  playing: number;
+}
+
+interface Seat {
+  readonly task: number;
+  readonly world: SceneSimulation;
+}
+
+export class SlotHost {
+  readonly #settings: HostSettings;
+  readonly #suite: Suite;
+  readonly #stages = new Map<number, Stage>(); // least recently used first
+  readonly #seats = new Map<number, Seat>();
+
+  constructor(settings: HostSettings) {
+    this.#settings = settings;
+    this.#suite = findSuite(settings.suite);
+  }
+
+  begin(starts: readonly SlotStart[]): Sight[] {
+    return starts.map((start) => this.#begin(start));
+  }
+
+  chunk(requests: readonly SlotChunk[]): ChunkSight[] {
+    return requests.map((request) => this.#chunk(request));
+  }
+
+  restore(snapshots: readonly SlotSnapshot[]): void {
+    for (const { slot, task, snapshot } of snapshots) this.#seat(slot, task).world.restore(snapshot);
+  }
+
+  dispose(): void {
+    for (const slot of [...this.#seats.keys()]) this.#leave(slot);
+    for (const task of [...this.#stages.keys()]) this.#closeStage(task);
+  }
+
+  #begin({ slot, task, trial, seed }: SlotStart): Sight {
+    const { world } = this.#seat(slot, task);
+    const { pack, tasks } = this.#suite;
+    const { count, width, data } = pack.readInitStates(tasks[task]!);
+    if (trial >= count)
+      throw new UserError(`${tasks[task]!.name} has ${count} stored starts, none with number ${trial}`);
+    drawFixtures(world, seed);
+    world.setState(data.subarray(trial * width, (trial + 1) * width));
+    const rest = new Float64Array(actionSize);
+    rest[actionSize - 1] = this.#settings.gripperOpen ? -1 : 0;
+    const steps = this.#settings.settleSteps ?? pack.control.settleSteps;
+    const camera = this.#camera(task, world);
+    for (let step = 1; step <= steps; step++) world.step(rest, step === steps ? camera.look : undefined);
+    if (steps === 0) camera.look();
+    return { ...camera.seen(), state: robotState(world.reading), snapshot: world.snapshot() };
+  }
+
+  #chunk({ slot, actions, film }: SlotChunk): ChunkSight {
+    const { task, world } = this.#seats.get(slot) ?? missing(slot);
+    const length = actions.length / actionSize;
+    const success = new Uint8Array(length);
+    const hashes: string[] = [];
+    const pictures: Uint8Array[] = [];
+    const camera = this.#camera(task, world);
+    for (let i = 0; i < length; i++) {
+      const action = actions.subarray(i * actionSize, (i + 1) * actionSize);
+      success[i] = Number(world.step(action, film || i === length - 1 ? camera.look : undefined));
+      hashes.push(stateHash(world));
+      if (film) pictures.push(camera.seen().main);
+    }
+    const sight = { ...camera.seen(), state: robotState(world.reading), snapshot: world.snapshot() };
+    return { ...sight, success, hashes, ...(film && { film: pictures }) };
+  }
+
+  /** Draws when told to look, and gives the last pictures drawn. */
+  #camera(task: number, world: SceneSimulation) {
+    const { renderer } = this.#stages.get(task)!;
+    const draw = (name: string) => turnPicture(renderer.render(world.simulation, name));
+    let main: Uint8Array = new Uint8Array(0);
+    let wrist: Uint8Array | undefined;
+    return {
+      look: () => {
+        main = draw("agentview");
+        if (this.#settings.wrist) wrist = draw("robot0_eye_in_hand");
+      },
+      seen: () => ({ main, wrist }),
+    };
+  }
+
+  /** The slot's world of that task: the one it has, an idle one, or a new one. */
+  #seat(slot: number, task: number): Seat {
+    const seat = this.#seats.get(slot);
+    if (seat?.task === task) return seat;
+    if (seat) this.#leave(slot);
+    const stage = this.#openStage(task);
+    stage.playing++;
+    const taken = { task, world: stage.idle.pop() ?? new SceneSimulation(stage.scene, stage.model) };
+    this.#seats.set(slot, taken);
+    return taken;
+  }
+
+  #leave(slot: number): void {
+    const { task, world } = this.#seats.get(slot) ?? missing(slot);
+    const stage = this.#stages.get(task)!;
+    stage.idle.push(world);
+    stage.playing--;
+    this.#seats.delete(slot);
+  }
+
+  #openStage(task: number): Stage {
+    const known = this.#stages.get(task) ?? this.#makeStage(task);
+    this.#stages.delete(task);
+    this.#stages.set(task, known);
+    return known;
+  }
+
+  #makeStage(task: number): Stage {
+    const { pack, tasks } = this.#suite;
+    const entry = tasks[task];
+    if (!entry) throw new UserError(`${this.#suite.name} has tasks 0 to ${tasks.length - 1}, not ${task}`);
+    this.#makeRoom();
+    const scene = assembleScene(pack, readBddl(pack.resolve(entry.bddl)));
+    const model = SceneSimulation.compile(scene);
+    const { width, height } = this.#settings;
+    // Group 0 collides and is hidden; group 1 is what is seen.
+    const renderer = new Renderer(model, { width, height, geomGroups: [false, true] });
+    return { scene, model, renderer, idle: [], playing: 0 };
+  }
+
+  #makeRoom(): void {
+    const { keptTasks = 16 } = this.#settings;
+    for (const [task, { playing }] of this.#stages) {
+      if (this.#stages.size < keptTasks) return;
+      if (playing === 0) this.#closeStage(task);
+    }
+  }
+
+  #closeStage(task: number): void {
+    const { idle, renderer, model } = this.#stages.get(task)!;
+    for (const world of idle) world.dispose();
+    renderer.dispose();
+    model.dispose();
+    this.#stages.delete(task);
+  }
+}
+
+const missing = (slot: number): never => {
+  throw new Error(`internal: slot ${slot} has no world here`);
+};
+
+/** Fixtures stand where the seed puts them: drawn as by an environment that was built, seeded and reset once. */
+function drawFixtures(world: SceneSimulation, seed: number): void {
+  const random = new Mt19937(seed);
+  for (let attempt = 0; ; attempt++) {
+    try {
+      world.reset(random, 2 + attempt);
+      return;
+    } catch (error) {
+      if (!(error instanceof PlacementError) || attempt === 100) throw error;
+    }
+  }
+}
+
+/** Of positions and velocities, bit for bit. */
+function stateHash({ simulation: { qpos, qvel } }: SceneSimulation): string {
+  const hash = createHash("sha1");
+  for (const { buffer, byteOffset, byteLength } of [qpos, qvel])
+    hash.update(new Uint8Array(buffer, byteOffset, byteLength));
+  return hash.digest("base64url").slice(0, 16);
+}
