@@ -135,6 +135,8 @@ void draw(Call& call, Scene& scene) {
   scene.drawing->gl->makeCurrent();
   guarded(world.data, [&] {
     mjv_updateScene(&world.view, world.data, &scene.option, nullptr, &scene.camera, mjCAT_ALL, &scene.scene);
+    // The frame buffer of another model may be bound: mjr_render draws into whichever is.
+    mjr_setBuffer(mjFB_OFFSCREEN, scene.drawing->context.get());
     mjr_render({0, 0, scene.width, scene.height}, &scene.scene, scene.drawing->context.get());
   });
 }

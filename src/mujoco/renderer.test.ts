@@ -53,6 +53,19 @@ test("segmentation leaves the next colour picture as it was", { skip }, () => {
   assert.deepEqual(renderer.render(simulation, "front"), picture);
 });
 
+test("renderers of two models take turns without showing each other's or an old picture", { skip }, () => {
+  using green = Model.fromXml(ballAndArm.replace('rgba="1 0 0 1"', 'rgba="0 1 0 1"'));
+  using other = new Simulation(green);
+  other.forward();
+  using renderer = new Renderer(model, size);
+  using second = new Renderer(green, size);
+  for (let turn = 0; turn < 2; turn++) {
+    const [red = 0] = at(renderer.render(simulation, "front"), 32, 24);
+    const [, shade = 0] = at(second.render(other, "front"), 32, 24);
+    assert.ok(red > 100 && shade > 100, `turn ${turn}: ${red} ${shade}`);
+  }
+});
+
 test("the ball is nearer than the sky in the depth picture", { skip }, () => {
   using renderer = new Renderer(model, size);
   const depth = renderer.renderDepth(simulation, "front");

@@ -164,6 +164,7 @@ export class SceneSimulation implements Disposable {
     this.#stale = stale === 1;
     this.simulation.setState(snapshot.subarray(at));
     this.simulation.forward();
+    this.#lights.reset();
     this.#lights.update();
   }
 
