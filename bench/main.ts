@@ -17,6 +17,7 @@ const benches: Record<string, () => Promise<{ bench(options: BenchOptions): Prom
   tensor: () => import("./tensor.ts"),
   mujoco: () => import("./mujoco.ts"),
   libero: () => import("./libero.ts"),
+  tabletop: () => import("./tabletop.ts"),
 };
 
 const { values, positionals } = parseArgs({

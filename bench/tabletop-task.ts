@@ -1,0 +1,51 @@
+/** A task of a suite with its expert and, if wanted, its camera: what the tabletop bench runs. */
+import { readBddl } from "../src/envs/engine/bddl.ts";
+import { drawScene } from "../src/envs/engine/draw-scene.ts";
+import { Mt19937 } from "../src/envs/engine/mt19937.ts";
+import { assembleScene } from "../src/envs/engine/scene.ts";
+import { SceneSimulation } from "../src/envs/engine/scene-simulation.ts";
+import { beginEpisode, type EpisodeResult, runEpisode } from "../src/envs/experts/episode.ts";
+import { expertKit } from "../src/envs/experts/kits.ts";
+import { TaskExpert } from "../src/envs/experts/task-expert.ts";
+import { findSuite } from "../src/envs/packs.ts";
+import { Renderer } from "../src/mujoco/index.ts";
+
+const chunk = 8;
+
+export interface BenchTask {
+  readonly sentence: string;
+  readonly starts: number;
+  run(start: number): EpisodeResult;
+}
+
+/** @param pictureSize pixels of a picture after every eighth step; 0 for none. */
+export function openTask(suite: string, index: number, pictureSize = 0): BenchTask {
+  const { pack, tasks } = findSuite(suite);
+  const task = tasks[index]!;
+  const scene = assembleScene(pack, readBddl(pack.resolve(task.bddl)));
+  const world = new SceneSimulation(scene, SceneSimulation.compile(scene));
+  const expert = new TaskExpert(scene, expertKit(pack.name));
+  const { data, width, count } = pack.readInitStates(task);
+  const camera = pictureSize > 0 ? cameraOf(world, pictureSize) : () => {};
+  return {
+    sentence: task.language,
+    starts: count,
+    run(start) {
+      drawScene(world, new Mt19937(start));
+      beginEpisode(world, data.subarray(start * width, (start + 1) * width));
+      expert.reset();
+      let steps = 0;
+      return runEpisode(world, expert, { maxSteps: 300, afterStep: () => ++steps % chunk === 0 && camera() });
+    },
+  };
+}
+
+function cameraOf(world: SceneSimulation, size: number): () => void {
+  const renderer = new Renderer(world.simulation.model, {
+    width: size,
+    height: size,
+    geomGroups: [false, true],
+  });
+  const pixels = new Uint8Array(3 * size * size);
+  return () => renderer.render(world.simulation, "agentview", pixels);
+}
