@@ -10,7 +10,7 @@ export {
 export { type DatasetInfo, infoPath, shardPath } from "./demonstrations/layout.ts";
 export { type Demonstrations, type Episode, openDemonstrations } from "./demonstrations/reader.ts";
 export type { AssetPack, InitStates, TaskEntry } from "./engine/pack.ts";
-export type { ResetRequest, ResetRequest, VectorEnv, VectorEnv } from "./env.ts";
+export type { ResetRequest, VectorEnv } from "./env.ts";
 export * from "./learned/index.ts";
 export { exportLerobot } from "./lerobot/export-lerobot.ts";
 export { liberoFolder } from "./libero/folder.ts";
@@ -29,7 +29,6 @@ export { findSuite, type Suite, suiteNames } from "./packs.ts";
 export { environmentSections } from "./sections/index.ts";
 export { tabletopPack } from "./tabletop/pack.ts";
 export { type SimulatorEnvSettings, simulatorEnvSettings } from "./vector/settings.ts";
-export type { ChunkWatcher } from "./vector/simulator-env.ts";
 export {
   type ChunkWatcher,
   type EnvPosition,
