@@ -33,7 +33,7 @@ const usage = `collect SUITE [options]
   --workers N               processes; default one per core
   --size 128                width and height of the pictures; --wrist keeps the wrist camera too
   --starts fresh|stored     new starts, or those that evaluations use; default fresh
-  --seed 0  --max-steps 60  --steps-after-success 0
+  --seed 0  --max-steps N  --steps-after-success 0
   --keep-failures           also keep episodes that did not succeed
   --noise 0.15              disturbs what is executed; the expert's own answers stay the labels
   --noise-persistence 0.7  --gripper-flips 0
@@ -77,7 +77,7 @@ export const collectCommand: Command = {
 type Values = Readonly<Record<string, string | boolean | undefined>>;
 
 function readSettings(suite: string, values: Values): CollectSettings {
-  const given: Record<string, unknown> = { suite };
+  const given: Record<string, unknown> = { suite, max_steps: patience(suite) };
   for (const option of Object.keys(settingOptions)) {
     const value = values[option];
     if (value === undefined) continue;
@@ -87,6 +87,12 @@ function readSettings(suite: string, values: Values): CollectSettings {
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   throw new UserError(`--${String(issue?.path[0] ?? "").replaceAll("_", "-")}: ${issue?.message}`);
+}
+
+/** Control steps that an expert may take: LIBERO's arm is slower, and some tasks have two parts. */
+function patience(suite: string): number {
+  if (findSuite(suite).pack.name === "libero") return 300;
+  return suite === "tabletop_long" ? 120 : 60;
 }
 
 const numberOrText = (value: string): number | string =>

@@ -21,6 +21,7 @@ import { TaskExpert } from "../experts/task-expert.ts";
 import { findSuite, type Suite } from "../packs.ts";
 import type { CollectSettings } from "./collect-settings.ts";
 import { drawFreshStart } from "./fresh-start.ts";
+import { type GoalMask, goalMask } from "./goal-mask.ts";
 import { ShardRecorder } from "./recorder.ts";
 
 export interface EpisodeJob {
@@ -48,6 +49,7 @@ interface Stage {
   readonly world: SceneSimulation;
   readonly expert: TaskExpert;
   readonly renderer: Renderer;
+  readonly goals: GoalMask;
 }
 
 export class ShardCollector implements Disposable {
@@ -111,7 +113,7 @@ export class ShardCollector implements Disposable {
   }
 
   /** Sees at the moment of an observation; keeps what was seen last as a frame. */
-  #eye({ world, renderer }: Stage, recorder: ShardRecorder) {
+  #eye({ world, renderer, goals }: Stage, recorder: ShardRecorder) {
     const { wrist: withWrist } = this.#settings;
     const picture = (camera: string) => turnPicture(renderer.render(world.simulation, camera));
     let main: Uint8Array = new Uint8Array(0);
@@ -122,7 +124,7 @@ export class ShardCollector implements Disposable {
         if (withWrist) wrist = picture("robot0_eye_in_hand");
       },
       keep: (success: boolean) =>
-        recorder.addFrame({ main, wrist, state: robotState(world.reading), success }),
+        recorder.addFrame({ main, wrist, state: robotState(world.reading), success, goals: goals() }),
     };
   }
 
@@ -145,8 +147,10 @@ export class ShardCollector implements Disposable {
     const scene = assembleScene(pack, readBddl(pack.resolve(tasks[task]!.bddl)));
     const model = SceneSimulation.compile(scene);
     const { size } = this.#settings;
+    const world = new SceneSimulation(scene, model);
     const stage = {
-      world: new SceneSimulation(scene, model),
+      world,
+      goals: goalMask(world, this.#suite, task),
       expert: new TaskExpert(scene, expertKit(pack.name)),
       renderer: new Renderer(model, { width: size, height: size, geomGroups: [false, true] }),
     };

@@ -68,6 +68,19 @@ test("an episode of T actions is read back with T + 1 frames, its labels beside 
   assert.equal(success[episodes[0]!.length], 1, "the last frame of a solved episode shows the goal");
 });
 
+test("a frame tells which goals of the suite hold, also those of other tasks", () => {
+  const list = [{ task: 1, start: 4, seed: 3 }]; // green cube, with red cube, blue can and another can beside it
+  const change = { keep_failures: true, wrong_object: 1, noise: 0 };
+  const { summary, outcomes } = collect("shard-00000.safetensors", list, change);
+  describe([summary]);
+  const [tensors] = openDemonstrations(folder).shards;
+  const goals = (tensors?.get("goals")?.toArray() ?? []).map(Number);
+  assert.equal(outcomes[0]?.success, false);
+  assert.equal(goals[0], 0);
+  const final = goals.at(-1) ?? 0;
+  assert.ok(final > 0 && (final & (1 << 1)) === 0, `another thing is in the basket: ${final}`);
+});
+
 test("an episode does not depend on the episodes before it", () => {
   const both = collect("both.safetensors", jobs);
   const turned = collect("turned.safetensors", [...jobs].reverse());

@@ -12,6 +12,7 @@
  * | `actions`        | float32 [F, 7]      | as executed, noise and all; gripper -1 open, +1 closed |
  * | `expert_actions` | float32 [F, 7]      | what the expert would do: the label to learn           |
  * | `success`        | uint8 [F]           | whether the goal holds at this frame                   |
+ * | `goals`          | int64 [F]           | bit k: whether the goal of task k holds, where known   |
  * | `first_frames`   | int64 [E]           | row of each episode's first frame                      |
  * | `lengths`        | int64 [E]           | T of each episode                                      |
  * | `tasks`          | int64 [E]           | index into the dataset's `tasks`                       |

@@ -8,6 +8,8 @@ export interface FrameRow {
   readonly wrist?: Uint8Array | undefined;
   readonly state: Float32Array;
   readonly success: boolean;
+  /** Bit k: whether the goal of the suite's task k holds. */
+  readonly goals: bigint;
 }
 
 export interface EpisodeRow {
@@ -39,6 +41,7 @@ export class ShardRecorder {
   readonly #actions = new GrowingRows((size) => new Float32Array(size), actionSize);
   readonly #expertActions = new GrowingRows((size) => new Float32Array(size), actionSize);
   readonly #success = new GrowingRows((size) => new Uint8Array(size), 1);
+  readonly #goals: bigint[] = [];
   readonly #episodes: FinishedEpisode[] = [];
   #firstFrame = 0;
 
@@ -57,11 +60,12 @@ export class ShardRecorder {
     return this.#firstFrame;
   }
 
-  addFrame({ main, wrist, state, success }: FrameRow): void {
+  addFrame({ main, wrist, state, success, goals }: FrameRow): void {
     this.#main.push(main);
     if (wrist) this.#wrist.push(wrist);
     this.#states.push(state);
     this.#success.push([success ? 1 : 0]);
+    this.#goals.push(goals);
   }
 
   /** The action taken at the last frame added. */
@@ -81,6 +85,7 @@ export class ShardRecorder {
   /** Forgets the frames since the last finished episode. */
   dropEpisode(): void {
     for (const rows of this.#rows()) rows.truncate(this.#firstFrame);
+    this.#goals.length = this.#firstFrame;
   }
 
   write(path: string): void {
@@ -103,6 +108,7 @@ export class ShardRecorder {
       ["actions", tensor(this.#actions.rows(), { shape: [frames, actionSize] })],
       ["expert_actions", tensor(this.#expertActions.rows(), { shape: [frames, actionSize] })],
       ["success", tensor(this.#success.rows())],
+      ["goals", tensor(BigInt64Array.from(this.#goals))],
       ["first_frames", column(({ firstFrame }) => firstFrame)],
       ["lengths", column(({ length }) => length)],
       ["tasks", column(({ task }) => task)],
