@@ -35,4 +35,8 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     summary: "write demonstrations as a LeRobot dataset (export lerobot)",
     load: async () => (await import("./export.ts")).exportCommand,
   },
+  world: {
+    summary: "make a world model from recorded episodes, and measure how true it is",
+    load: async () => (await import("./world/index.ts")).worldCommand,
+  },
 };

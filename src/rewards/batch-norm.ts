@@ -13,6 +13,8 @@ export class BatchNorm2d extends Module {
   readonly running_mean: Tensor;
   readonly running_var: Tensor;
   readonly num_batches_tracked: Tensor;
+  /** Whether to use and gather the batch's own statistics. */
+  learning = false;
 
   constructor(channels: number, options: ModuleOptions) {
     super();
@@ -23,8 +25,8 @@ export class BatchNorm2d extends Module {
     this.num_batches_tracked = buffer([], { ...options, dtype: "int64" });
   }
 
-  forward(x_NCHW: Tensor, training = false): Tensor {
-    const { weight, bias, running_mean, running_var } = this;
-    return aten.batch_norm(x_NCHW, weight, bias, running_mean, running_var, training, 0.1, 1e-5, false);
+  forward(x_NCHW: Tensor): Tensor {
+    const { weight, bias, running_mean, running_var, learning } = this;
+    return aten.batch_norm(x_NCHW, weight, bias, running_mean, running_var, learning, 0.1, 1e-5, false);
   }
 }

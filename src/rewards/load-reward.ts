@@ -3,7 +3,9 @@
  *
  * The kind is named as in the configs; sizes are read from the weights, so that small judges need no config file.
  */
-import { readSafetensors, readTorchState } from "#formats";
+import { existsSync } from "node:fs";
+import { z } from "zod";
+import { readJsonFile, readSafetensors, readTorchState } from "#formats";
 import type { ModuleOptions } from "#nn";
 import { UserError } from "#registry";
 import type { Tensor } from "#tensor";
@@ -63,6 +65,8 @@ const scorer: Loader = (
   return model;
 };
 
+const besideSchema = z.looseObject({ instructions: z.array(z.string()) });
+
 const loaders: Readonly<Record<string, Loader>> = {
   ResnetRM: resnet,
   ResnetRewModel: resnet,
@@ -86,8 +90,12 @@ function requireWidths(weights: Weights, prefix: string, source: string): TrunkW
   throw new UserError(`${source} has no ${prefix}.1 to ${prefix}.4: it is not a reward network of this type`);
 }
 
-function sentencesOf({ instructions, task_suite_name: suite }: RewardSettings): readonly string[] {
+/** Given, or written beside the weights by our own training, or those of a published suite. */
+function sentencesOf(settings: RewardSettings): readonly string[] {
+  const { instructions, task_suite_name: suite, from_pretrained: path } = settings;
   if (instructions) return instructions;
+  const beside = path.replace(/\.\w+$/, ".json");
+  if (existsSync(beside)) return besideSchema.parse(readJsonFile(beside)).instructions;
   const known = taskSentences[suite ?? ""];
   if (known) return known;
   throw new UserError(

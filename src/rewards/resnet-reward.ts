@@ -31,8 +31,8 @@ export class ResnetReward implements RewardModel {
     return runTrunk(this.network.net, frames_NCHW.clamp(-1, 1).to({ dtype, device }));
   }
 
-  /** [N, 1]. */
-  logits(frames_NCHW: Tensor): Tensor {
+  /** [N, 1]. The task numbers that its sibling needs are of no use here. */
+  logits(frames_NCHW: Tensor, _tasks?: readonly number[]): Tensor {
     return this.network.net["7"].forward(this.features(frames_NCHW));
   }
 

@@ -1,4 +1,29 @@
-/** Training: runs from a configuration, and fine-tuning on demonstrations. */
+/** Training: runs from a configuration, their checkpoints and evaluations, and fine-tuning on demonstrations. */
+export { listCheckpoints, newestWhole, type Saved } from "./checkpoint/folder.ts";
+export { findDamage } from "./checkpoint/manifest.ts";
+export {
+  type EngineHandle,
+  type EngineRequest,
+  type EngineWatcher,
+  startEngine,
+} from "./engine.ts";
+export { evaluateOnly } from "./evaluate-only.ts";
+export { type Comparison, compareEvaluations, comparisonText } from "./evaluation/compare.ts";
+export { type EvaluationResult, Evaluator } from "./evaluation/evaluate.ts";
+export type { EpisodeResult } from "./evaluation/play.ts";
+export {
+  describeEvaluation,
+  type EvaluationFile,
+  evaluationTable,
+  percent,
+  readEvaluation,
+  writeEvaluation,
+} from "./evaluation/results.ts";
+export { exactMcNemar, type Rate, successRate } from "./evaluation/statistics.ts";
 export { families } from "./families.ts";
 export { dryRun, type ReadRunOptions, readRun } from "./read-run.ts";
+export { type Reporter, silent } from "./reporter.ts";
+export { checkpointRoot, Run } from "./run.ts";
 export * from "./sft/index.ts";
+export { train } from "./train.ts";
+export { versions } from "./versions.ts";

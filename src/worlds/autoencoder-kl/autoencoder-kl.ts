@@ -140,6 +140,11 @@ export class AutoencoderKL extends Module {
 
   /** Images in about [-1, 1], not clamped. */
   decode(latents_NChw: Tensor): Tensor {
-    return this.decoder.forward(this.post_quant_conv.forward(latents_NChw.div(this.#scale)));
+    return this.decodeRaw(latents_NChw.div(this.#scale));
+  }
+
+  /** From latents before scaling, as the posterior has them. */
+  decodeRaw(latents_NChw: Tensor): Tensor {
+    return this.decoder.forward(this.post_quant_conv.forward(latents_NChw));
   }
 }

@@ -15,6 +15,7 @@ const settings = z.looseObject({
       condition_frame_length: z.int().positive().default(4),
       image_size: z.tuple([z.int().positive(), z.int().positive()]).default([256, 256]),
       num_sampling_steps: z.int().positive().default(10),
+      scheduler: z.looseObject({ use_timestep_transform: z.boolean().default(true) }).prefault({}),
       model: z.looseObject({ from_pretrained: z.string().optional() }).default({}),
       vae: z
         .looseObject({
@@ -52,6 +53,7 @@ export const opensora = defineWorld({
       chunk: config.chunk,
       memoryFrames: config.condition_frame_length,
       steps: config.num_sampling_steps,
+      timestepTransform: config.scheduler.use_timestep_transform,
       vaeMicroBatch: config.vae.micro_batch_size,
     });
   },

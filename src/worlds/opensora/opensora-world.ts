@@ -31,6 +31,8 @@ export interface OpenSoraParts {
   readonly chunk: number;
   readonly memoryFrames: number;
   readonly steps: number;
+  /** Whether the picture's size bends the timesteps; published worlds are trained so. */
+  readonly timestepTransform?: boolean;
   /** Pictures per call of the autoencoder. */
   readonly vaeMicroBatch: number;
 }
@@ -50,7 +52,7 @@ export class OpenSoraWorld implements World {
     this.chunk = parts.chunk;
     this.actionSize = parts.statistics.low.length;
     this.imageSize = parts.imageSize;
-    this.#schedule = rectifiedFlowSteps(parts.steps, parts.imageSize);
+    this.#schedule = rectifiedFlowSteps(parts.steps, parts.imageSize, parts.timestepTransform ?? true);
   }
 
   /** The first frame fills the memory; each copy is a sample of its own of the autoencoder's posterior. */

@@ -15,8 +15,13 @@ const range = 1000;
 /** The reference's frame factor: videos of our length count as four times the base length. */
 const frameFactor = Math.sqrt(4);
 
-export function rectifiedFlowSteps(count: number, [height, width]: readonly [number, number]): FlowStep[] {
-  const bend = Math.sqrt((height * width) / 512 ** 2) * frameFactor;
+/** `transform: false` leaves the timesteps evenly spaced whatever the size, as our own small worlds are trained. */
+export function rectifiedFlowSteps(
+  count: number,
+  [height, width]: readonly [number, number],
+  transform = true,
+): FlowStep[] {
+  const bend = transform ? Math.sqrt((height * width) / 512 ** 2) * frameFactor : 1;
   const timesteps = Array.from({ length: count }, (_, i) => {
     const t = 1 - i / count;
     return ((bend * t) / (1 + (bend - 1) * t)) * range;

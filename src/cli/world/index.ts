@@ -1,0 +1,96 @@
+/**
+ * `world <what>`: makes a world model from recorded episodes, step by step, and measures how true it is.
+ *
+ * `collect` (another command) records episodes; `train-vae`, `train` and `train-reward` each add their part to a folder in
+ * OpenSora's published layout; `starts` adds the frames that imagined episodes begin from; `evaluate` replays recordings
+ * in the world and writes what it found beside it.
+ */
+import { mkdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { z } from "zod";
+import { openDemonstrations } from "#envs";
+import { writeJsonFile } from "#formats";
+import { UserError } from "#registry";
+import { allowTf32 } from "#tensor";
+import {
+  autoencoderSettings,
+  denoiserSettings,
+  judgeSettings,
+  type LoopHooks,
+  RecordedFrames,
+  trainAutoencoder,
+  trainDenoiser,
+  trainJudge,
+  truthTable,
+  writeStarts,
+} from "#training";
+import type { Command } from "../command.ts";
+import { checked, parseWorldArguments, sharedUsage, type WorldArguments } from "./arguments.ts";
+import { evaluateWorld, evaluationSettings } from "./evaluate.ts";
+
+type Step = (wishes: WorldArguments, frames: RecordedFrames, hooks: LoopHooks) => Promise<void>;
+
+const steps: Readonly<Record<string, { readonly summary: string; readonly run: Step }>> = {
+  "train-vae": {
+    summary: "the autoencoder, first",
+    run: ({ settings, world }, frames, hooks) =>
+      trainAutoencoder(frames, checked(autoencoderSettings, settings), world, hooks),
+  },
+  train: {
+    summary: "the denoiser that imagines; needs the autoencoder",
+    run: ({ settings, world }, frames, hooks) =>
+      trainDenoiser(frames, checked(denoiserSettings, settings), world, hooks),
+  },
+  "train-reward": {
+    summary: "the judge of success; needs the autoencoder",
+    run: ({ settings, world }, frames, hooks) =>
+      trainJudge(frames, checked(judgeSettings, settings), world, hooks),
+  },
+  starts: {
+    summary: "first frames for imagined episodes to begin from (--set count=512)",
+    run: async ({ settings, world }, frames) => {
+      const { count } = checked(z.strictObject({ count: z.int().positive().default(512) }), settings);
+      console.log(`${writeStarts(frames, world, { count })} starts in ${join(world, "dataset")}`);
+    },
+  },
+  evaluate: {
+    summary: "replay recordings in the world: how true is it?",
+    run: async ({ settings, world, device }, frames) => {
+      const report = await evaluateWorld(world, frames, checked(evaluationSettings, settings), device);
+      writeJsonFile(join(world, "truth.json"), report);
+      console.log(truthTable(report));
+    },
+  },
+};
+
+const list = Object.entries(steps).map(([name, { summary }]) => `  ${name.padEnd(14)}${summary}`);
+
+export const worldCommand: Command = {
+  usage: `world <what> ${sharedUsage}\n\n${list.join("\n")}`,
+
+  async run(argv) {
+    const [what = "", ...rest] = argv;
+    const step = Object.hasOwn(steps, what) ? steps[what] : undefined;
+    if (!step) throw new UserError(`world what? there are: ${Object.keys(steps).join(", ")}`);
+    const wishes = parseWorldArguments(rest);
+    mkdirSync(wishes.world, { recursive: true });
+    if (wishes.device !== "cpu") allowTf32(true);
+    const frames = new RecordedFrames(wishes.data.map(openDemonstrations), wishes.device);
+    console.log(`${frames.episodes.length} episodes, ${frames.count} frames of ${frames.size.join(" × ")}`);
+    const resumeFile = join(wishes.world, `${what}.resume.safetensors`);
+    if (!wishes.resume) rmSync(resumeFile, { force: true });
+    await step.run(wishes, frames, {
+      resumeFile,
+      saveEvery: 1000,
+      reportEvery: 50,
+      onProgress: progressLine(what),
+    });
+  },
+};
+
+function progressLine(what: string): NonNullable<LoopHooks["onProgress"]> {
+  return ({ step, steps: total, loss, gradNorm, seconds }) =>
+    console.log(
+      `${what} ${step}/${total}  loss ${loss.toFixed(4)}  gradient ${gradNorm.toFixed(3)}  ${(step / seconds).toFixed(1)} steps/s`,
+    );
+}

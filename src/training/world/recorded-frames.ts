@@ -1,0 +1,136 @@
+/**
+ * The frames of recorded episodes, on the device where they are learnt from, and which of them follow each other.
+ *
+ * Everything is one tensor with a row per frame. The action of a row leads to the next row; a memory that reaches back
+ * beyond an episode's first frame repeats it, as a learned env does at a reset.
+ */
+import type { Demonstrations } from "#envs";
+import { UserError } from "#registry";
+import { arange, cat, type Device, type Generator, keep, randint, scope, type Tensor, tensor } from "#tensor";
+
+interface Span {
+  readonly first: number; // row of the first frame
+  readonly length: number; // actions; there is one frame more
+  readonly task: number;
+}
+
+export interface WindowRows {
+  readonly memory: Tensor; // int64 [B, M]
+  readonly fresh: Tensor; // int64 [B, C]
+  readonly actions: Tensor; // int64 [B, C]
+}
+
+export class RecordedFrames {
+  readonly pictures: Tensor; // uint8 [F, H, W, 3]
+  readonly actions: Tensor; // float32 [F, A]
+  readonly success: Tensor; // float32 [F]
+  /** Bit k of a row: whether the goal of task k holds there. */
+  readonly goals: readonly bigint[];
+  readonly tasks: readonly string[];
+  readonly episodes: readonly Span[];
+  readonly device: Device;
+
+  constructor(sets: readonly Demonstrations[], device: Device) {
+    const [first, ...others] = sets;
+    if (!first) throw new UserError("no recorded episodes were given");
+    for (const { info } of others) {
+      if (info.width !== first.info.width || info.tasks.join("|") !== first.info.tasks.join("|")) {
+        throw new UserError(
+          "the recordings differ in picture size or tasks: they cannot be learnt from together",
+        );
+      }
+    }
+    const shards = sets.flatMap(({ shards }) => shards);
+    const column = (name: string): Tensor =>
+      keep(scope(() => cat(shards.map((shard) => shard.get(name)!)).to({ device })));
+    this.pictures = column("main_images");
+    this.actions = column("actions");
+    this.success = keep(scope(() => column("success").float()));
+    this.goals = shards.flatMap((shard) => [...goalsOf(shard)]);
+    this.tasks = first.info.tasks;
+    this.episodes = spans(sets);
+    this.device = device;
+  }
+
+  get count(): number {
+    return this.pictures.shape[0]!;
+  }
+
+  get size(): [height: number, width: number] {
+    return [this.pictures.shape[1]!, this.pictures.shape[2]!];
+  }
+
+  /** Pictures of these rows in [-1, 1], [N, 3, H, W]. */
+  pick(rows: Tensor): Tensor {
+    return this.pictures.indexSelect(0, rows).permute([0, 3, 1, 2]).contiguous().float().div(127.5).sub(1);
+  }
+
+  /** Every n-th row, int64. */
+  every(n: number): Tensor {
+    return arange(0, this.count, n, { dtype: "int64", device: this.device });
+  }
+
+  /** Random rows of any frame. */
+  draw(count: number, generator: Generator): Tensor {
+    return scope(() => randint(0, this.count, [count], { generator }).to({ device: this.device }));
+  }
+}
+
+/** Recordings of before goals were kept know their own task's only; those rows say nothing of the others. */
+function goalsOf(shard: ReadonlyMap<string, Tensor>): ArrayLike<bigint> & Iterable<bigint> {
+  const goals = shard.get("goals");
+  return goals ? (goals.data() as BigInt64Array) : new BigInt64Array(shard.get("success")!.shape[0]!);
+}
+
+function spans(sets: readonly Demonstrations[]): Span[] {
+  const result: Span[] = [];
+  let offset = 0;
+  for (const { episodes, info } of sets) {
+    const starts = info.shards.map(({ frames }) => {
+      const start = offset;
+      offset += frames;
+      return start;
+    });
+    for (const { shard, firstFrame, length, task } of episodes) {
+      result.push({ first: starts[shard]! + firstFrame, length, task });
+    }
+  }
+  return result;
+}
+
+/** Random windows of memory, actions and the frames they lead to. */
+export class WindowSampler {
+  readonly #episodes: readonly Span[];
+  readonly #device: Device;
+  readonly #memory: number;
+  readonly #chunk: number;
+
+  constructor({ episodes, device }: RecordedFrames, { memory, chunk }: { memory: number; chunk: number }) {
+    this.#episodes = episodes.filter(({ length }) => length >= chunk);
+    if (this.#episodes.length === 0) throw new UserError(`no recorded episode has ${chunk} actions`);
+    this.#device = device;
+    this.#memory = memory;
+    this.#chunk = chunk;
+  }
+
+  /** `random` gives numbers in [0, 1). */
+  draw(count: number, random: () => number): WindowRows {
+    const rows = { memory: [] as number[][], fresh: [] as number[][], actions: [] as number[][] };
+    for (let i = 0; i < count; i++) {
+      const { first, length } = this.#episodes[Math.floor(random() * this.#episodes.length)]!;
+      const now = first + Math.floor(random() * (length - this.#chunk + 1));
+      rows.memory.push(range(this.#memory, (m) => Math.max(first, now - this.#memory + 1 + m)));
+      rows.fresh.push(range(this.#chunk, (c) => now + 1 + c));
+      rows.actions.push(range(this.#chunk, (c) => now + c));
+    }
+    const index = (values: number[][]): Tensor =>
+      tensor(BigInt64Array.from(values.flat(), BigInt), {
+        shape: [count, values[0]!.length],
+        device: this.#device,
+      });
+    return { memory: index(rows.memory), fresh: index(rows.fresh), actions: index(rows.actions) };
+  }
+}
+
+const range = (count: number, value: (i: number) => number): number[] =>
+  Array.from({ length: count }, (_, i) => value(i));

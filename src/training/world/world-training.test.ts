@@ -1,0 +1,134 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { readSafetensors } from "#formats";
+import { loadReward } from "#rewards";
+import { noGrad, tensor } from "#tensor";
+import { loadOpenSoraAutoencoder } from "#worlds";
+import { tinyRecording } from "../../../test/worlds/tiny-recording.ts";
+import { judgeSettings, trainJudge } from "./judge.ts";
+import { autoencoderSettings, trainAutoencoder } from "./opensora-autoencoder.ts";
+import { actionStatistics, denoiserSettings, trainDenoiser } from "./opensora-denoiser.ts";
+import { RecordedFrames, WindowSampler } from "./recorded-frames.ts";
+import { randomNumbers, type StepProgress } from "./training-loop.ts";
+
+const frames = new RecordedFrames([tinyRecording(40)], "cpu");
+const world = mkdtempSync(join(tmpdir(), "reverie-world-"));
+const small = { lr_warmup_steps: 5, ema_decay: 0.9 };
+const vaeSettings = autoencoderSettings.parse({
+  ...small,
+  steps: 150,
+  batch_size: 32,
+  lr: 4e-3,
+  block_out_channels: [8, 16],
+  norm_num_groups: 4,
+});
+const dit = { depth: 1, hidden_size: 32, num_heads: 2, patch_size: [1, 2, 2] };
+
+/** Collects the losses that a training reports. */
+function losses(): {
+  seen: number[];
+  hooks: { reportEvery: number; onProgress(progress: StepProgress): void };
+} {
+  const seen: number[] = [];
+  return { seen, hooks: { reportEvery: 5, onProgress: ({ loss }) => void seen.push(loss) } };
+}
+
+test("a window's memory repeats an episode's first frame, and its actions lead to its frames", () => {
+  const sampler = new WindowSampler(frames, { memory: 4, chunk: 8 });
+  const { memory, fresh, actions } = sampler.draw(64, randomNumbers(1));
+  const firsts = new Set(frames.episodes.map(({ first }) => first));
+  for (let row = 0; row < 64; row++) {
+    const [old, next, done] = [memory, fresh, actions].map((each) =>
+      each.select(0, row).toArray().map(Number),
+    );
+    assert.equal(next![0], done![0]! + 1);
+    assert.equal(old![3], done![0]);
+    if (old![0] === old![1]) assert.ok(firsts.has(old![0]!));
+  }
+});
+
+test("statistics are percentiles, and numbers that never move keep the range [-1, 1]", () => {
+  const { low, high } = actionStatistics(frames);
+  assert.deepEqual(low, [-2, -2, -1, -1, -1, -1, -1]);
+  assert.deepEqual(high, [2, 2, 1, 1, 1, 1, 1]);
+});
+
+test("an autoencoder learns to give back what it saw, with latents of unit spread", async () => {
+  const { seen, hooks } = losses();
+  await trainAutoencoder(frames, vaeSettings, world, hooks);
+  assert.ok(seen.at(-1)! < seen[0]! / 3, `${seen[0]} to ${seen.at(-1)}`);
+  const vae = loadOpenSoraAutoencoder(join(world, "vae"), {});
+  noGrad(() => {
+    const spread = Number(
+      vae
+        .encode(frames.pick(frames.every(3)))
+        .std()
+        .item(),
+    );
+    assert.ok(Math.abs(spread - 1) < 0.1, `spread ${spread}`);
+  });
+});
+
+test("a denoiser's loss falls, and an interrupted training ends with the same weights", async () => {
+  const settings = denoiserSettings.parse({ ...small, ...dit, steps: 30, batch_size: 16, lr: 2e-3 });
+  const { seen, hooks } = losses();
+  await trainDenoiser(frames, settings, world, hooks);
+  assert.ok(seen.at(-1)! < seen[0]!, `${seen[0]} to ${seen.at(-1)}`);
+  const straight = weights();
+  const resumeFile = join(world, "resume.safetensors");
+  await assert.rejects(
+    trainDenoiser(frames, settings, world, {
+      resumeFile,
+      saveEvery: 10,
+      reportEvery: 1,
+      onProgress: ({ step }) => {
+        if (step === 15) throw new Error("interrupted");
+      },
+    }),
+    /interrupted/,
+  );
+  await trainDenoiser(frames, settings, world, { resumeFile });
+  assert.deepEqual(weights(), straight);
+  rmSync(resumeFile);
+});
+
+const weights = (): number[] =>
+  readSafetensors(join(world, "model-00001.safetensors"))
+    .get("final_layer.linear.weight")!
+    .toArray()
+    .map(Number);
+
+test("a judge learns which frames show success of which task", async () => {
+  const settings = judgeSettings.parse({
+    ...small,
+    steps: 120,
+    batch_size: 64,
+    lr: 3e-3,
+    widths: [8, 8, 16, 16],
+  });
+  await trainJudge(frames, settings, world);
+  const judge = loadReward({
+    type: "TaskEmbedResnetRewModel",
+    from_pretrained: join(world, "taskemb_resnet_rm.pth"),
+  });
+  const rows = frames.episodes.flatMap(({ first, length, task }) =>
+    Array.from({ length }, (_, i) => ({ row: first + i, task })),
+  );
+  const pictures = frames.pick(tensor(BigInt64Array.from(rows, ({ row }) => BigInt(row))));
+  const answers = noGrad(() =>
+    judge
+      .judge(
+        pictures,
+        rows.map(({ task }) => frames.tasks[task]!),
+      )
+      .round()
+      .toArray()
+      .map(Number),
+  );
+  const truth = frames.success.toArray().map(Number);
+  const right = rows.filter(({ row }, i) => answers[i] === truth[row]).length;
+  assert.ok(right / rows.length > 0.9, `${right} of ${rows.length} frames judged rightly`);
+});

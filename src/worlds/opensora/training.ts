@@ -1,0 +1,53 @@
+/**
+ * How OpenSora's denoiser learns: the velocity from noise to the recorded frames, given memory and actions.
+ *
+ * Rectified flow, https://arxiv.org/abs/2209.03003, with a logit-normal spread of times (Esser et al. 2024,
+ * https://arxiv.org/abs/2403.03206). Three additions that made small worlds follow actions: a share of samples at pure
+ * noise (where every imagination begins), a little noise on the memory (which at run time is imagined itself), and
+ * more weight where something moves.
+ *
+ * Shapes: B windows, z latent channels, M memory frames, C new ones, h w latent positions, A action size.
+ */
+import { type Generator, rand, randn, type Tensor, where, zeros } from "#tensor";
+import type { STDiT3 } from "./model.ts";
+
+export interface WindowBatch {
+  readonly memory: Tensor; // [B, z, M, h, w]
+  readonly fresh: Tensor; // [B, z, C, h, w]
+  readonly actions: Tensor; // normalised, [B, C, A]
+}
+
+export interface FlowTraining {
+  readonly time_mean: number; // of the logit
+  readonly time_std: number;
+  readonly pure_noise_share: number;
+  readonly memory_noise: number; // largest standard deviation
+  readonly motion_weight: number;
+}
+
+export function flowLoss(
+  denoiser: STDiT3,
+  batch: WindowBatch,
+  how: FlowTraining,
+  generator: Generator,
+): Tensor {
+  const { memory, fresh, actions } = batch;
+  const place = { generator, device: fresh.device };
+  const rows = fresh.shape[0]!;
+  const spread = randn([rows], place).mul(how.time_std).add(how.time_mean).sigmoid();
+  const time = where(rand([rows], place).lt(how.pure_noise_share), zeros([rows], place).add(1), spread);
+  const share = time.view([rows, 1, 1, 1, 1]);
+  const noise = randn([...fresh.shape], place);
+  const noisy = fresh.mul(share.neg().add(1)).add(noise.mul(share));
+  const blur = rand([rows, 1, 1, 1, 1], place).mul(how.memory_noise);
+  const seen = memory.add(randn([...memory.shape], place).mul(blur));
+  const velocity = denoiser.continue(noisy, time.mul(1000), actions, denoiser.remember(seen));
+  const error = velocity.narrow(1, 0, fresh.shape[1]!).sub(fresh.sub(noise)).square();
+  return error.mul(motionWeights(memory, fresh, how.motion_weight)).mean();
+}
+
+/** [B, 1, C, h, w]: 1 where nothing moved since the memory's last frame, up to 1 + weight where much did. */
+function motionWeights(memory: Tensor, fresh: Tensor, weight: number): Tensor {
+  const last = memory.narrow(2, memory.shape[2]! - 1, 1);
+  return fresh.sub(last).abs().mean(1, true).clamp(0, 1).mul(weight).add(1);
+}
