@@ -57,16 +57,16 @@ export const collectCommand: Command = {
     const [suite, ...extra] = positionals;
     if (suite === undefined || extra.length > 0) throw new UserError(`which suite? usage: reverie ${usage}`);
     const settings = readSettings(suite, values);
-    const out = emptyFolder(values.out ?? `demonstrations/${suite}`);
-    const line = new ProgressLine(`collecting ${suite}`);
-    const result = await collectDemonstrations({
+    const work = {
       settings,
       tasks: readTasks(suite, values.tasks),
       episodesPerTask: wholeNumber("--episodes", values.episodes),
       workers: wholeNumber("--workers", values.workers),
-      out,
-      onProgress: (progress) => line.show(progress),
-    });
+    };
+    const out = emptyFolder(values.out ?? `demonstrations/${suite}`);
+    const line = new ProgressLine(`collecting ${suite}`);
+    const onProgress = line.show.bind(line);
+    const result = await collectDemonstrations({ ...work, out, onProgress });
     line.end();
     for (const { sentence, successes, attempts } of result.tasks)
       console.log(`${String(successes).padStart(6)} of ${attempts}  ${sentence}`);
