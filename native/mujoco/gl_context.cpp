@@ -53,6 +53,7 @@ class Library {
 };
 
 std::mutex glMutex;
+std::mutex turnMutex;
 std::string drawingFamily;  // "egl" or "osmesa" once MuJoCo has bound to one
 Library eglLibrary({"libEGL.so.1", "libEGL.so"});
 Library osMesaLibrary({"libOSMesa.so.8", "libOSMesa.so.6", "libOSMesa.so"});
@@ -224,6 +225,13 @@ std::shared_ptr<GlContext> GlContext::ofThisThread(const std::string& backend, i
   std::shared_ptr<GlContext> out = create(backend, device);
   bindFamily(backend == "osmesa" ? "osmesa" : "egl");
   return threadContext = out;
+}
+
+std::unique_lock<std::mutex> GlContext::takeTurn() const {
+  std::unique_lock<std::mutex> turn(turnMutex, std::defer_lock);
+  const bool software = description.find("llvmpipe") != std::string::npos || description.find("softpipe") != std::string::npos;
+  if (!software) turn.lock();
+  return turn;
 }
 
 void GlContext::leaveThread() { threadContext.reset(); }

@@ -151,6 +151,7 @@ napi_value render(Call& call) {
   const size_t pixels = static_cast<size_t>(scene.width) * scene.height;
   uint8_t* colour = call.has(3) ? call.bytes(3, 3 * pixels).data : nullptr;
   float* depth = call.has(4) ? call.floats(4, pixels).data : nullptr;
+  const auto turn = scene.drawing->gl->takeTurn();
   draw(call, scene);
   read(scene, colour, depth);
   return call.none();
@@ -165,6 +166,7 @@ napi_value segment(Call& call) {
   auto& flags = scene.scene.flags;
   flags[mjRND_SEGMENT] = flags[mjRND_IDCOLOR] = 1;
   try {
+    const auto turn = scene.drawing->gl->takeTurn();
     draw(call, scene);
     read(scene, colour.data(), nullptr);
   } catch (...) {
