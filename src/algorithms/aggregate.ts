@@ -12,7 +12,7 @@
  * Shapes: elements [M, P, Q]: P actions (or 1), Q numbers per action (or 1). Masks [M, A], A = P or 1.
  */
 import type { Minibatch } from "#data";
-import type { Tensor } from "#tensor";
+import { scope, type Tensor } from "#tensor";
 import type { AlgorithmSettings } from "./settings.ts";
 
 export type Aggregation = AlgorithmSettings["loss_agg_func"];
@@ -55,7 +55,8 @@ export function countFor(
 export function validElements(shape: readonly number[], mask: Tensor | undefined): number {
   const [size = 0, actions = 1, numbers = 1] = shape;
   if (!mask) return size * actions * numbers;
-  return Number(mask.long().sum().item()) * (actions / (mask.shape[1] ?? 1)) * numbers;
+  const valid = scope(() => Number(mask.long().sum().item()));
+  return valid * (actions / (mask.shape[1] ?? 1)) * numbers;
 }
 
 function weights(

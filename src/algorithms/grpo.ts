@@ -46,7 +46,7 @@ export const grpo: Algorithm = {
     const metrics = await rolloutMetrics(rollout, verdict, episodes?.mask, ranks);
     const dead = deadGroups(returns, size);
     const columns = returns.numel;
-    const keptColumnCount = kept ? Number(kept.long().sum().item()) : columns;
+    const keptColumnCount = kept ? scope(() => Number(kept.long().sum().item())) : columns;
     const [deadSum = 0, keptSum = 0, columnSum = 1] = await ranks.sum([
       dead.length,
       keptColumnCount,

@@ -1,0 +1,134 @@
+/** From a checked configuration to the workers of a run, each on its devices. */
+import { freePort, threadLauncher, type WorkerRef } from "#cluster";
+import { type BatchPlan, type CheckedConfig, type EnvironmentConfig, planBatch, stageSlots } from "#config";
+import { type ChunkWatcher, type EnvFamily, environmentFamily, type OpenedEnv } from "#envs";
+import type { Policy } from "#policies";
+import { UserError } from "#registry";
+import type { Device } from "#tensor";
+import {
+  type ActorOptions,
+  type ActorWorker,
+  actorModule,
+  openActor,
+  openPolicy,
+  type RemoteActor,
+  RolloutWorker,
+} from "#workers";
+
+/** The device of one process of a component: its first accelerator, or the CPU where there is none or it is simulated. */
+export function deviceOf({ shape, placement }: CheckedConfig, component: string, rank: number): Device {
+  const [first] = placement.get(component)?.[rank]?.devices ?? [];
+  return first === undefined || shape.simulated ? "cpu" : `cuda:${first}`;
+}
+
+export interface ActorRanks {
+  readonly first: ActorWorker; // lives here
+  readonly others: readonly WorkerRef<RemoteActor>[]; // each in a thread of its own
+}
+
+export async function startActors(
+  checked: CheckedConfig,
+  modelChanges: Readonly<Record<string, unknown>> | undefined,
+): Promise<ActorRanks> {
+  const { config, worlds } = checked;
+  const batch = planBatch(config, worlds);
+  const { actions } = await environmentFamily(config.env.train);
+  const port = worlds.actor > 1 ? await freePort() : undefined;
+  const options = (rank: number): ActorOptions => ({
+    config,
+    rank,
+    worldSize: worlds.actor,
+    device: deviceOf(checked, "actor", rank),
+    actionSpec: actions,
+    runSteps: batch.trainingSteps,
+    decisions: batch.decisions,
+    port,
+    modelChanges,
+  });
+  const ranks = Array.from({ length: worlds.actor - 1 }, (_, i) => i + 1);
+  const [first, ...others] = await Promise.all([
+    openActor(options(0)),
+    ...ranks.map((rank) =>
+      threadLauncher.start<RemoteActor>({
+        name: `actor ${rank}`,
+        module: actorModule,
+        factory: "openRemoteActor",
+        options: options(rank),
+      }),
+    ),
+  ]);
+  return { first: first as ActorWorker, others: others as WorkerRef<RemoteActor>[] };
+}
+
+/** A rollout worker on the actor's device acts with the actor's own weights; others hold a copy. */
+export async function startRollouts(
+  checked: CheckedConfig,
+  actor: ActorWorker | undefined,
+): Promise<RolloutWorker[]> {
+  const { config, worlds } = checked;
+  const { actions } = await environmentFamily(config.env.eval ?? config.env.train);
+  const known = new Map<Device, Policy>(actor ? [[actor.policy.device, actor.policy]] : []);
+  const workers: RolloutWorker[] = [];
+  for (let rank = 0; rank < worlds.rollout; rank++) {
+    const device = deviceOf(checked, "rollout", rank);
+    const policy = known.get(device) ?? (await openPolicy({ config, actionSpec: actions }, { device }));
+    known.set(device, policy);
+    workers.push(new RolloutWorker(policy));
+  }
+  return workers;
+}
+
+export interface Stage {
+  readonly opened: OpenedEnv;
+  readonly firstSlot: number;
+  readonly envRank: number;
+  readonly device: Device;
+}
+
+export interface StageWishes {
+  readonly section: EnvironmentConfig;
+  readonly slots: number;
+  readonly seedOffset: number;
+  readonly say: (line: string) => void;
+  readonly watch?: ((firstSlot: number) => ChunkWatcher | undefined) | undefined;
+}
+
+/** One env per env worker and pipeline stage, in the order of their slots. */
+export async function openStages(checked: CheckedConfig, wishes: StageWishes): Promise<Stage[]> {
+  const { section, slots, seedOffset, say, watch } = wishes;
+  const { worlds, config } = checked;
+  const family: EnvFamily = await environmentFamily(section);
+  const count = config.rollout.pipeline_stage_num;
+  const stages: Stage[] = [];
+  for (let stage = 0; stage < count; stage++) {
+    const block = stageSlots(slots, stage, count);
+    const size = block.length / worlds.env;
+    for (let envRank = 0; envRank < worlds.env; envRank++) {
+      const firstSlot = block.start + envRank * size;
+      const device = deviceOf(checked, "env", envRank);
+      const opened = await family.open(section, {
+        size,
+        firstSlot,
+        slots,
+        seedOffset,
+        device,
+        say,
+        watcher: watch?.(firstSlot),
+      });
+      stages.push({ opened, firstSlot, envRank, device });
+    }
+  }
+  return stages;
+}
+
+/** Policy and env must mean the same by an action before the first one is played. */
+export function checkActions(policy: Policy, stages: readonly Stage[]): void {
+  const size = stages[0]?.opened.env.actionSize;
+  if (size === undefined || size === policy.actionSize) return;
+  throw new UserError(
+    `the policy's actions have ${policy.actionSize} numbers and the environment's ${size}: set actor.model.action_dim to ${size} ` +
+      "and use a checkpoint that was trained for it",
+  );
+}
+
+export const batchOf = ({ config, worlds }: CheckedConfig): BatchPlan => planBatch(config, worlds);

@@ -1,0 +1,112 @@
+/**
+ * The checkpoints of a run on disk: written whole or not at all, kept as long as asked, found again after a crash.
+ *
+ * A checkpoint is made in a hidden folder, hashed, flushed to the disk and renamed; then `latest` points at it. So whenever the
+ * machine stops, every visible `global_step_N` is whole, and what is left of an unfinished one is swept away by the next.
+ */
+import { existsSync, mkdirSync, readdirSync, readlinkSync, renameSync, rmSync, symlinkSync } from "node:fs";
+import { basename, join } from "node:path";
+import { flushFolder } from "#formats";
+import { findDamage, sealFolder } from "./manifest.ts";
+
+export interface Saved {
+  readonly folder: string;
+  readonly step: number; // training steps done
+}
+
+const pattern = /^global_step_(\d+)$/;
+const hidden = /^\.(global_step_\d+|latest)\..*\.tmp$/;
+const latestName = "latest";
+
+/** Writes `global_step_<step>` with whatever `fill` puts into the folder it is given. */
+export async function writeCheckpoint(
+  root: string,
+  step: number,
+  fill: (folder: string) => Promise<void>,
+): Promise<Saved> {
+  mkdirSync(root, { recursive: true });
+  sweep(root);
+  const folder = join(root, `global_step_${step}`);
+  const temporary = join(root, `.global_step_${step}.${process.pid}.tmp`);
+  mkdirSync(temporary);
+  try {
+    await fill(temporary);
+    sealFolder(temporary);
+    replaceFolder(temporary, folder);
+  } catch (error) {
+    rmSync(temporary, { recursive: true, force: true });
+    throw error;
+  }
+  flushFolder(root);
+  pointLatest(root, folder);
+  return { folder, step };
+}
+
+/** All finished checkpoints, oldest first. */
+export function listCheckpoints(root: string): Saved[] {
+  if (!existsSync(root)) return [];
+  return readdirSync(root)
+    .flatMap((name) => {
+      const [, step] = pattern.exec(name) ?? [];
+      return step === undefined ? [] : [{ folder: join(root, name), step: Number(step) }];
+    })
+    .sort((a, b) => a.step - b.step);
+}
+
+/** The newest checkpoint that is whole; damaged ones are told about and passed over. */
+export function newestWhole(root: string, say: (line: string) => void): Saved | undefined {
+  for (const saved of listCheckpoints(root).reverse()) {
+    const faults = findDamage(saved.folder);
+    if (faults.length === 0) return saved;
+    say(`${saved.folder} is damaged (${faults[0]}): an older checkpoint is used`);
+  }
+  return undefined;
+}
+
+/** Removes the oldest until `count` are left; 0 keeps all. The one that `latest` names always stays. */
+export function keepNewest(root: string, count: number): void {
+  if (count === 0) return;
+  const latest = latestOf(root);
+  const old = listCheckpoints(root).slice(0, -count);
+  for (const { folder } of old) {
+    if (basename(folder) === latest) continue;
+    const doomed = join(root, `.${basename(folder)}.${process.pid}.old.tmp`);
+    renameSync(folder, doomed); // at once invisible, however long removing it takes
+    rmSync(doomed, { recursive: true, force: true });
+  }
+}
+
+function latestOf(root: string): string | undefined {
+  try {
+    return readlinkSync(join(root, latestName));
+  } catch {
+    return undefined;
+  }
+}
+
+function pointLatest(root: string, folder: string): void {
+  const temporary = join(root, `.${latestName}.${process.pid}.tmp`);
+  rmSync(temporary, { force: true });
+  symlinkSync(basename(folder), temporary);
+  renameSync(temporary, join(root, latestName));
+  flushFolder(root);
+}
+
+/** A step that is done again replaces what it left the first time. */
+function replaceFolder(from: string, to: string): void {
+  if (!existsSync(to)) {
+    renameSync(from, to);
+    return;
+  }
+  const old = `${join(to, "..", `.${basename(to)}`)}.${process.pid}.old.tmp`;
+  renameSync(to, old);
+  renameSync(from, to);
+  rmSync(old, { recursive: true, force: true });
+}
+
+/** What earlier, interrupted writers left. */
+function sweep(root: string): void {
+  for (const name of readdirSync(root)) {
+    if (hidden.test(name)) rmSync(join(root, name), { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,204 @@
+/**
+ * The workers of a run and the phases they go through together: sync, collect, judge, learn.
+ *
+ * The one place that knows all three kinds of workers. What each does in a phase is its own business; here they only meet.
+ */
+import { type AlgorithmSettings, algorithms, refillDeadGroups } from "#algorithms";
+import { LocalWeightSync, Stream } from "#cluster";
+import { type CheckedConfig, samplingMode } from "#config";
+import { concatColumns, type Minibatch, mapMinibatch, mapRollout, type Rollout } from "#data";
+import type { Tensor } from "#tensor";
+import { EnvWorker, EpisodeLog, type Learned, type RolloutWorker } from "#workers";
+import {
+  type ActorRanks,
+  batchOf,
+  checkActions,
+  openStages,
+  type Stage,
+  startActors,
+  startRollouts,
+} from "./assemble.ts";
+import { playTogether } from "./play-together.ts";
+
+export interface Collected {
+  readonly rollout: Rollout;
+  readonly metrics: Record<string, number>;
+}
+
+export interface Judged {
+  readonly samples: Minibatch;
+  readonly metrics: Record<string, number>;
+}
+
+/** Told how far a phase is. */
+export type Progress = (done: number, total: number) => void;
+
+export interface CrewOptions {
+  readonly say: (line: string) => void;
+  /** Changes to the model section of a resumed run. */
+  readonly modelChanges?: Readonly<Record<string, unknown>> | undefined;
+}
+
+export class Crew {
+  readonly checked: CheckedConfig;
+  readonly actors: ActorRanks;
+  readonly rollouts: readonly RolloutWorker[];
+  readonly stages: readonly Stage[];
+  readonly #players: EnvWorker;
+  readonly #sync = new LocalWeightSync();
+  readonly #streams: Stream;
+  readonly #settings: AlgorithmSettings;
+
+  private constructor(
+    checked: CheckedConfig,
+    parts: { actors: ActorRanks; rollouts: readonly RolloutWorker[]; stages: readonly Stage[] },
+  ) {
+    this.checked = checked;
+    this.actors = parts.actors;
+    this.rollouts = parts.rollouts;
+    this.stages = parts.stages;
+    this.#streams = Stream.ofRun(checked.config.runner.seed);
+    this.#settings = checked.config.algorithm as unknown as AlgorithmSettings;
+    const { env } = checked.config;
+    const critic = parts.actors.first.policy.valueCount > 0;
+    const { gamma, bootstrap_type: bootstrap } = this.#settings;
+    this.#players = new EnvWorker(
+      parts.stages.map(({ opened, firstSlot }) => ({ env: opened.env, firstSlot })),
+      {
+        settings: env.train,
+        decisions: batchOf(checked).decisions,
+        ...(critic && { critic: { gamma, bootstrap } }),
+      },
+    );
+  }
+
+  static async assemble(checked: CheckedConfig, { say, modelChanges }: CrewOptions): Promise<Crew> {
+    const { config } = checked;
+    const actors = await startActors(checked, modelChanges);
+    const rollouts = await startRollouts(checked, actors.first);
+    const stages = await openStages(checked, {
+      section: config.env.train,
+      slots: batchOf(checked).slots,
+      seedOffset: seedOffset(config.runner.seed),
+      say,
+    });
+    checkActions(actors.first.policy, stages);
+    return new Crew(checked, { actors, rollouts, stages });
+  }
+
+  get players(): EnvWorker {
+    return this.#players;
+  }
+
+  /** The actor's weights, as version n, to all who act with them. */
+  async syncWeights(version: number): Promise<void> {
+    await this.#sync.publish(version, this.actors.first.optimizer.weights);
+    for (const worker of this.rollouts) await worker.refreshWeights(this.#sync);
+  }
+
+  /** Plays all rollout epochs of a training step; collects again for groups that teach nothing, where asked to. */
+  async collect(step: number, onProgress?: Progress): Promise<Collected> {
+    const episodes = new EpisodeLog();
+    const times = { env: 0, policy: 0 };
+    let rollout = await this.#collectOnce(step, 0, episodes, times, onProgress);
+    for (let round = 1; round <= this.#settings.resample_dead_groups; round++) {
+      const fresh = await this.#collectOnce(step, round, episodes, times, onProgress);
+      const refill = refillDeadGroups(rollout, fresh, this.#settings.group_size);
+      disposeRollout(rollout);
+      disposeRollout(fresh);
+      rollout = refill.rollout;
+      if (refill.dead === 0) break;
+    }
+    const metrics = {
+      ...episodes.metrics("env"),
+      "time/env/interact": times.env,
+      "time/rollout/generate": times.policy,
+    };
+    return { rollout, metrics };
+  }
+
+  async #collectOnce(
+    step: number,
+    round: number,
+    episodes: EpisodeLog,
+    times: { env: number; policy: number },
+    onProgress?: Progress,
+  ): Promise<Rollout> {
+    const { worlds, config } = this.checked;
+    this.#moveEnvs("onload");
+    const { samples, slots } = batchOf(this.checked);
+    let decided = 0;
+    const tick = (count: number): void => {
+      decided += count;
+      if (decided % slots === 0) onProgress?.(decided, samples);
+    };
+    const stream = this.#streams.branch("sampling", step, round);
+    const sampling = samplingMode(config, "train");
+    const { stages, rollouts } = this;
+    const played = await playTogether({ stages, rollouts, worlds, sampling }, (lines) =>
+      this.#players.interact(lines, stream, tick),
+    );
+    this.#moveEnvs("offload");
+    for (const part of played) episodes.add(part.episodes);
+    times.env += Math.max(...played.map(({ envSeconds }) => envSeconds));
+    times.policy += Math.max(...this.rollouts.map((worker) => worker.takeSeconds()));
+    return joinEpochs(played.map(({ rollouts }) => rollouts));
+  }
+
+  /** From what happened to what to learn from it; the rollout is freed. */
+  async judge({ rollout }: Collected): Promise<Judged> {
+    const { config } = this.checked;
+    const { auto_reset: autoReset, ignore_terminations: ignore } = config.env.train;
+    const algorithm = await algorithms.get(config.algorithm.adv_type);
+    const judgement = await algorithm.judge(rollout, {
+      settings: this.#settings,
+      unmasked: autoReset || ignore,
+    });
+    disposeRollout(rollout); // the samples share its memory and keep it
+    return { samples: judgement.samples, metrics: judgement.metrics };
+  }
+
+  /** All updates of a training step on all ranks; the samples are freed. */
+  async learn({ samples }: Judged, step: number, onProgress?: Progress): Promise<Learned> {
+    const { optimizerSteps } = batchOf(this.checked);
+    let done = 0;
+    const tick = (): void => onProgress?.(++done, optimizerSteps);
+    const others = this.actors.others.map((actor) => actor.call("learn", samples, step));
+    const [learned] = await Promise.all([this.actors.first.learn(samples, step, tick), ...others]);
+    mapMinibatch(samples, disposed);
+    return learned as Learned;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#players.close(), ...this.actors.others.map((actor) => actor.close())]);
+  }
+
+  #moveEnvs(direction: "onload" | "offload"): void {
+    if (!this.checked.config.env.train.enable_offload) return;
+    for (const { opened, device } of this.stages) opened[direction]?.(device);
+  }
+}
+
+/** The default run keeps the configuration's own env seeds; other runs move all of them. */
+export const seedOffset = (runSeed: number): number => runSeed * 10_007;
+
+/** [stage][epoch] → columns in the order epoch, slot. The parts are freed. */
+function joinEpochs(parts: readonly (readonly Rollout[])[]): Rollout {
+  const epochs = parts[0]?.length ?? 0;
+  const ordered = Array.from({ length: epochs }, (_, epoch) =>
+    parts.map((stage) => stage[epoch] as Rollout),
+  ).flat();
+  if (ordered.length === 1) return ordered[0] as Rollout;
+  const joined = concatColumns(ordered);
+  for (const part of ordered) disposeRollout(part);
+  return joined;
+}
+
+export function disposeRollout(rollout: Rollout): void {
+  mapRollout(rollout, disposed);
+}
+
+function disposed(tensor: Tensor): Tensor {
+  tensor.dispose();
+  return tensor;
+}

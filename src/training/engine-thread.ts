@@ -1,0 +1,67 @@
+/**
+ * The program of the thread in which a run lives, so that the main thread stays free for the screen, the dashboard and signals.
+ *
+ * It reads the configuration itself (what was checked holds functions, which do not travel), runs, and reports by messages.
+ */
+import { parentPort, workerData } from "node:worker_threads";
+import { UserError } from "#registry";
+import type { EngineRequest, FromEngine, ToEngine } from "./engine.ts";
+import { evaluateOnly } from "./evaluate-only.ts";
+import { describeEvaluation, writeEvaluation } from "./evaluation/results.ts";
+import { readRun } from "./read-run.ts";
+import type { Reporter } from "./reporter.ts";
+import { Run } from "./run.ts";
+import { train } from "./train.ts";
+
+const { data: request } = workerData as { data: EngineRequest };
+const port = parentPort;
+if (!port) throw new Error("internal: the engine runs in a thread of its own");
+const send = (message: FromEngine): void => port.postMessage(message);
+
+const reporter: Reporter = {
+  doing: (phase, done, total) => send({ kind: "doing", phase, done, total }),
+  say: (line) => send({ kind: "say", line }),
+  told: (step, metrics) => send({ kind: "told", step, metrics: { ...metrics } }),
+};
+
+let stopAsked = false;
+let running: Run | undefined;
+port.on("message", (message: ToEngine) => {
+  if (message.kind !== "stop") return;
+  stopAsked = true;
+  running?.stop();
+});
+
+async function work(): Promise<void> {
+  const checked = await readRun(request.config, {
+    overrides: request.overrides,
+    requireFiles: true,
+    ...(request.configPath !== undefined && { configPath: request.configPath }),
+  });
+  for (const { severity, path, message } of checked.problems)
+    if (severity === "warning") send({ kind: "say", line: `warning: ${path}: ${message}` });
+  if (request.work === "evaluate") {
+    const file = describeEvaluation(checked, await evaluateOnly(checked, reporter));
+    writeEvaluation(request.resultFile, file);
+    return;
+  }
+  running = await Run.open(checked, reporter);
+  send({ kind: "opened", step: running.step, totalSteps: running.totalSteps });
+  if (stopAsked) running.stop();
+  try {
+    await train(running);
+  } finally {
+    await running.close();
+  }
+}
+
+work()
+  .then(
+    () => send({ kind: "done", stopped: running?.stopping ?? false }),
+    (error: unknown) => {
+      const isUserError = error instanceof UserError;
+      const { message, stack } = error instanceof Error ? error : new Error(String(error));
+      send({ kind: "failed", error: isUserError ? message : (stack ?? message), isUserError });
+    },
+  )
+  .finally(() => port.close());

@@ -1,0 +1,126 @@
+/** Evaluates a policy in `env.eval`: all workers together, some passes over the starts, one result. */
+import { Stream } from "#cluster";
+import { type CheckedConfig, evaluationSlots, type SamplingMode, samplingMode } from "#config";
+import type { OpenedEnv } from "#envs";
+import { UserError } from "#registry";
+import { EpisodeLog, type PolicyLine, type RolloutWorker } from "#workers";
+import { openStages, type Stage } from "../assemble.ts";
+import { seedOffset } from "../crew.ts";
+import { playTogether } from "../play-together.ts";
+import { type EpisodeResult, type PassResult, type PassRules, playPass } from "./play.ts";
+
+export interface EvaluationResult {
+  readonly episodes: readonly EpisodeResult[];
+  readonly metrics: Record<string, number>; // eval/…
+  readonly sampling: SamplingMode;
+  readonly passes: number;
+  readonly seconds: number;
+}
+
+export interface EvaluationWishes {
+  /** `budget`: as many episodes as `rollout_epoch` and `max_steps_per_rollout_epoch` allow. `all`: every start, in whole passes. */
+  readonly extent: "budget" | "all";
+  readonly onProgress?: ((done: number, total: number) => void) | undefined;
+}
+
+export class Evaluator {
+  readonly #checked: CheckedConfig;
+  readonly #rollouts: readonly RolloutWorker[];
+  readonly #say: (line: string) => void;
+  #stages: Stage[] | undefined; // opened at the first evaluation, then kept
+
+  constructor(checked: CheckedConfig, rollouts: readonly RolloutWorker[], say: (line: string) => void) {
+    this.#checked = checked;
+    this.#rollouts = rollouts;
+    this.#say = say;
+  }
+
+  async evaluate({ extent, onProgress }: EvaluationWishes): Promise<EvaluationResult> {
+    const began = performance.now();
+    const stages = await this.#open();
+    const { config, worlds } = this.#checked;
+    const section = this.#section();
+    const starts = stages[0]?.opened.pool?.starts ?? stages.length * (stages[0]?.opened.env.size ?? 0);
+    const decisions =
+      section.rollout_epoch * (section.max_steps_per_rollout_epoch / config.actor.model.num_action_chunks);
+    const passes = extent === "all" ? wholePasses(section, starts) : 1;
+    const sampling = samplingMode(config, "eval");
+    let done = 0;
+    const total =
+      extent === "all" ? passes * starts : Math.min(starts, this.#slots() * section.rollout_epoch);
+    const onEpisodes = (count: number): void => {
+      done += count;
+      onProgress?.(done, total);
+    };
+    const rules = {
+      stream: Stream.ofRun(config.runner.seed).branch("evaluation"),
+      autoReset: section.auto_reset,
+      decisions: extent === "all" ? Number.POSITIVE_INFINITY : decisions,
+      onEpisodes,
+    };
+    const players = { stages, rollouts: this.#rollouts, worlds, sampling };
+    const played = await playTogether(players, (lines) =>
+      Promise.all(stages.map(({ opened }, i) => playPasses(opened, lines[i] as PolicyLine, passes, rules))),
+    );
+    const log = new EpisodeLog();
+    for (const part of played.flat()) log.add(part.log);
+    for (const worker of this.#rollouts) worker.takeSeconds();
+    return {
+      episodes: inOrder(played.flat().flatMap(({ episodes }) => episodes)),
+      metrics: log.metrics("eval"),
+      sampling,
+      passes,
+      seconds: (performance.now() - began) / 1000,
+    };
+  }
+
+  async close(): Promise<void> {
+    await Promise.all((this.#stages ?? []).map(({ opened }) => opened.env.close()));
+    this.#stages = undefined;
+  }
+
+  #section() {
+    const section = this.#checked.config.env.eval;
+    if (!section) throw new UserError("the configuration has no env.eval: nothing to evaluate in");
+    return section;
+  }
+
+  #slots(): number {
+    return evaluationSlots(this.#checked.config, this.#checked.worlds);
+  }
+
+  async #open(): Promise<Stage[]> {
+    this.#stages ??= await openStages(this.#checked, {
+      section: this.#section(),
+      slots: this.#slots(),
+      seedOffset: seedOffset(this.#checked.config.runner.seed),
+      say: this.#say,
+    });
+    return this.#stages;
+  }
+}
+
+async function playPasses(
+  opened: OpenedEnv,
+  line: PolicyLine,
+  passes: number,
+  rules: Omit<PassRules, "pass">,
+): Promise<PassResult[]> {
+  const results: PassResult[] = [];
+  for (let pass = 0; pass < passes; pass++) results.push(await playPass(opened, line, { ...rules, pass }));
+  return results;
+}
+
+/** The episodes that the configuration pays for, rounded up to whole passes over all starts. */
+function wholePasses(
+  section: { rollout_epoch: number; total_num_envs: number | null },
+  starts: number,
+): number {
+  return Math.max(1, Math.ceil((section.rollout_epoch * (section.total_num_envs ?? 1)) / starts));
+}
+
+function inOrder(episodes: readonly EpisodeResult[]): EpisodeResult[] {
+  return [...episodes].sort(
+    (a, b) => a.pass - b.pass || a.task.localeCompare(b.task, "en") || a.trial - b.trial,
+  );
+}

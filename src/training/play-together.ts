@@ -1,0 +1,42 @@
+/**
+ * One phase in which envs and policy talk: opens the channels, lets the rollout workers serve while the envs play, closes.
+ *
+ * A failure on either side ends the other, and the first cause is what is thrown.
+ */
+import { LocalChannel } from "#cluster";
+import type { SamplingMode, WorldSizes } from "#config";
+import { type Answer, PolicyLine, type Question, type RolloutWorker } from "#workers";
+import type { Stage } from "./assemble.ts";
+
+export interface Players {
+  readonly stages: readonly Stage[];
+  readonly rollouts: readonly RolloutWorker[];
+  readonly worlds: WorldSizes;
+  readonly sampling: SamplingMode;
+}
+
+const rolloutKey = (rank: number): string => `rollout ${rank}`;
+
+/** `play` gets one line per stage. A stage always asks the same rollout worker. */
+export async function playTogether<T>(
+  { stages, rollouts, worlds, sampling }: Players,
+  play: (lines: readonly PolicyLine[]) => Promise<T>,
+): Promise<T> {
+  const questions = new LocalChannel<Question>();
+  const answers = new LocalChannel<Answer>();
+  const lines = stages.map(({ envRank }, i) => {
+    const to = rolloutKey(Math.floor((envRank * worlds.rollout) / worlds.env));
+    return new PolicyLine({ from: `stage ${i}`, to, questions, answers });
+  });
+  const serving = rollouts.map((worker, rank) =>
+    worker.serve(rolloutKey(rank), questions, answers, sampling).catch((error) => {
+      answers.close(error);
+      throw error;
+    }),
+  );
+  const playing = play(lines).finally(() => questions.close());
+  const [served, played] = await Promise.allSettled([Promise.all(serving), playing]);
+  if (served.status === "rejected") throw served.reason;
+  if (played.status === "rejected") throw played.reason;
+  return played.value;
+}

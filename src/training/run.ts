@@ -1,0 +1,171 @@
+/**
+ * A run: its workers, its folder, its clock, and where it stands.
+ *
+ * Everything around the loop in train.ts: opening (or going on from a checkpoint), evaluating, telling, keeping, closing.
+ */
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type CheckedConfig, plain, planBatch, toYaml } from "#config";
+import { type Metrics, type MetricsWriter, openRunLog, Timers } from "#metrics";
+import { UserError } from "#registry";
+import { liveTensors } from "#tensor";
+import {
+  type CheckpointState,
+  fillCheckpoint,
+  modelFrom,
+  readState,
+  restoreCrew,
+} from "./checkpoint/content.ts";
+import { keepNewest, newestWhole, writeCheckpoint } from "./checkpoint/folder.ts";
+import { findDamage } from "./checkpoint/manifest.ts";
+import { Crew } from "./crew.ts";
+import { type EvaluationResult, Evaluator } from "./evaluation/evaluate.ts";
+import type { Reporter } from "./reporter.ts";
+
+export class Run {
+  readonly checked: CheckedConfig;
+  readonly crew: Crew;
+  readonly totalSteps: number;
+  readonly reporter: Reporter;
+  readonly timers = new Timers();
+  readonly #log: MetricsWriter;
+  readonly #evaluator: Evaluator;
+  /** Training steps done. */
+  step: number;
+  #saved: number | undefined;
+  #stopping = false;
+
+  private constructor(parts: {
+    checked: CheckedConfig;
+    crew: Crew;
+    log: MetricsWriter;
+    reporter: Reporter;
+    step: number;
+  }) {
+    this.checked = parts.checked;
+    this.crew = parts.crew;
+    this.#log = parts.log;
+    this.reporter = parts.reporter;
+    this.step = parts.step;
+    this.#saved = parts.step > 0 ? parts.step : undefined;
+    this.totalSteps = planBatch(parts.checked.config, parts.checked.worlds).trainingSteps;
+    this.#evaluator = new Evaluator(parts.checked, parts.crew.rollouts, parts.reporter.say);
+  }
+
+  static async open(checked: CheckedConfig, reporter: Reporter): Promise<Run> {
+    const { config } = checked;
+    const from = startingPoint(checked, reporter);
+    const modelChanges = from && modelFrom(from.folder, config.actor.model.is_lora);
+    const crew = await Crew.assemble(checked, { say: reporter.say, modelChanges });
+    if (from) await restoreCrew(from.folder, from.state, crew);
+    const step = from?.state.step ?? 0;
+    writeSettings(checked);
+    const log = await openRunLog(config.runner.logger, {
+      config: plain(checked.tree),
+      step,
+      warn: reporter.say,
+      also: [{ write: (at, metrics) => reporter.told(at, metrics), close: async () => {} }],
+    });
+    return new Run({ checked, crew, log, reporter, step });
+  }
+
+  get stopping(): boolean {
+    return this.#stopping;
+  }
+
+  /** Ends the run after the step that is under way, with a checkpoint. */
+  stop(): void {
+    this.#stopping = true;
+  }
+
+  /** Runs one phase of a step, timed and announced under its name. */
+  phase<T>(name: string, work: (progress: (done: number, total: number) => void) => Promise<T>): Promise<T> {
+    this.reporter.doing(name);
+    return this.timers.run(name, () => work((done, total) => this.reporter.doing(name, done, total)));
+  }
+
+  /** An evaluation after the given step, where one is due. */
+  async evaluateAfter(step: number): Promise<Metrics> {
+    const interval = this.checked.config.runner.val_check_interval;
+    if (interval <= 0 || (step % interval !== 0 && step !== this.totalSteps)) return {};
+    const result = await this.phase("eval", async (onProgress) => {
+      await this.crew.syncWeights(step);
+      return this.#evaluator.evaluate({ extent: "budget", onProgress });
+    });
+    return result.metrics;
+  }
+
+  /** A whole evaluation of the weights as they are. */
+  async evaluate(): Promise<EvaluationResult> {
+    await this.crew.syncWeights(this.step);
+    return this.phase("eval", (onProgress) => this.#evaluator.evaluate({ extent: "all", onProgress }));
+  }
+
+  tell(step: number, metrics: Metrics): void {
+    this.#log.write(step, { ...metrics, ...this.timers.take() });
+    this.step = step + 1;
+  }
+
+  /** A checkpoint, where one is due: every so many steps, at the end, and when the run is stopped. */
+  async keepIfDue(): Promise<void> {
+    const { save_interval: interval } = this.checked.config.runner;
+    const last = this.step === this.totalSteps || this.#stopping;
+    if (interval <= 0 && !this.#stopping) return;
+    if (last || this.step % interval === 0) await this.keep();
+  }
+
+  async keep(): Promise<void> {
+    if (this.#saved === this.step) return;
+    const root = checkpointRoot(this.checked);
+    await this.phase("save_checkpoint", async () => {
+      await writeCheckpoint(root, this.step, (folder) => fillCheckpoint(folder, this.crew, this.step));
+      keepNewest(root, this.checked.config.runner.keep_checkpoints);
+    });
+    this.#saved = this.step;
+  }
+
+  /** For tests: tensors that this thread holds. */
+  get livingTensors(): number {
+    return liveTensors();
+  }
+
+  async close(): Promise<void> {
+    await this.#log.close();
+    await this.#evaluator.close();
+    await this.crew.close();
+  }
+}
+
+export function checkpointRoot({ config }: CheckedConfig): string {
+  const { log_path, experiment_name } = config.runner.logger;
+  return join(log_path, experiment_name, "checkpoints");
+}
+
+/** The checkpoint that `runner.resume_dir` names, checked whole; with "auto", the newest whole one of this run's folder. */
+function startingPoint(
+  checked: CheckedConfig,
+  { say }: Reporter,
+): { folder: string; state: CheckpointState } | undefined {
+  const { resume_dir: wanted } = checked.config.runner;
+  if (wanted === undefined || wanted === null) return undefined;
+  const folder = wanted === "auto" ? newestWhole(checkpointRoot(checked), say)?.folder : wanted;
+  if (folder === undefined) {
+    say("no checkpoint to resume from yet: the run begins at step 0");
+    return undefined;
+  }
+  const faults = wanted === "auto" ? [] : findDamage(folder);
+  if (faults.length > 0)
+    throw new UserError(
+      `${folder} cannot be resumed from:\n${faults.map((fault) => `  ${fault}`).join("\n")}`,
+    );
+  const state = readState(folder);
+  say(`resuming from ${folder}: ${state.step} steps done`);
+  return { folder, state };
+}
+
+/** The resolved configuration, beside what it made. */
+function writeSettings(checked: CheckedConfig): void {
+  const { log_path: folder } = checked.config.runner.logger;
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "config.yaml"), toYaml(checked.tree));
+}

@@ -1,0 +1,202 @@
+/**
+ * One rank of training: holds the weights and the optimiser, and learns from judged samples.
+ *
+ * Every rank sees all samples and takes its share of each minibatch from one order that all ranks deal alike. So a minibatch has the same
+ * samples whatever the number of ranks, and with gradients summed over ranks the result is the same too.
+ */
+import {
+  type AlgorithmSettings,
+  alone,
+  computeLoss,
+  countLossTotals,
+  dealMinibatches,
+  type LossContext,
+  lossMetrics,
+  lossSumCount,
+  type Ranks,
+} from "#algorithms";
+import type { Stream } from "#cluster";
+import { type RunConfig, samplingMode } from "#config";
+import { type Minibatch, mapMinibatch, minibatchSize, selectSamples, sliceSamples } from "#data";
+import type { LearnOptions, Policy } from "#policies";
+import { UserError } from "#registry";
+import { keep, noGrad, type ProcessGroup, scope, type Tensor, zeros } from "#tensor";
+import { sumGradients } from "./gradient-group.ts";
+import { learningRateFactor } from "./learning-rate.ts";
+import { PolicyOptimizer } from "./optimizer.ts";
+
+export interface ActorParts {
+  readonly policy: Policy;
+  /** What the policy must not drift from, where `kl_beta` is above 0. */
+  readonly reference?: Policy | undefined;
+  readonly config: RunConfig;
+  readonly rank: number;
+  readonly worldSize: number;
+  /** Where gradients are summed; absent with one rank. */
+  readonly group?: ProcessGroup | undefined;
+  readonly ranks?: Ranks;
+  readonly runSteps: number; // training steps of the whole run
+  readonly decisions: number; // T per column
+  /** The order of samples, by training step and update epoch. */
+  readonly shuffle: Stream;
+}
+
+export interface Learned {
+  readonly metrics: Record<string, number>;
+  readonly skipped: number; // optimiser steps without a finite gradient
+}
+
+interface Totals {
+  readonly sums: Tensor; // float64 [lossSumCount]
+  norm: number;
+  taken: number;
+  skipped: number;
+}
+
+export class ActorWorker {
+  readonly policy: Policy;
+  readonly optimizer: PolicyOptimizer;
+  readonly #parts: ActorParts;
+  readonly #settings: AlgorithmSettings;
+  readonly #rate: (step: number) => number;
+  readonly #learnOptions: LearnOptions;
+
+  constructor(parts: ActorParts) {
+    const { config, policy } = parts;
+    this.policy = policy;
+    this.#parts = parts;
+    this.#settings = config.algorithm as unknown as AlgorithmSettings;
+    this.optimizer = new PolicyOptimizer(policy, config.actor.optim);
+    this.#rate = learningRateFactor(config.actor.optim, parts.runSteps);
+    const { temperature, topK } = samplingMode(config, "train");
+    this.#learnOptions = {
+      temperature,
+      topK,
+      entropy: this.#settings.entropy_bonus > 0,
+      checkpointing: config.actor.fsdp_config.gradient_checkpointing,
+    };
+  }
+
+  /** All updates of one training step. */
+  async learn(samples: Minibatch, step: number, onMinibatch?: () => void): Promise<Learned> {
+    const { config } = this.#parts;
+    const rates = this.optimizer.setRates(this.#rate(step));
+    const device = this.policy.device;
+    const totals: Totals = {
+      sums: keep(zeros([lossSumCount], { dtype: "float64", device })),
+      norm: 0,
+      taken: 0,
+      skipped: 0,
+    };
+    for (let epoch = 0; epoch < this.#settings.update_epoch; epoch++) {
+      const order = this.#deal(minibatchSize(samples), config.actor.global_batch_size, step, epoch);
+      for (const rows of order) {
+        await this.#learnMinibatch(samples, rows, totals);
+        rows.dispose();
+        onMinibatch?.();
+      }
+    }
+    const sums = await (this.#parts.ranks ?? alone).sum(totals.sums.toArray().map(Number));
+    totals.sums.dispose();
+    this.#complain(totals, step);
+    const count = totals.taken + totals.skipped;
+    return {
+      metrics: {
+        ...lossMetrics(sums, count),
+        "train/actor/grad_norm": totals.norm / Math.max(totals.taken, 1),
+        "train/actor/lr": rates.actor,
+        ...(rates.critic !== undefined && { "train/critic/lr": rates.critic }),
+      },
+      skipped: totals.skipped,
+    };
+  }
+
+  /** This rank's rows of every minibatch. Without shuffling, the order of the rollout. */
+  #deal(samples: number, size: number, step: number, epoch: number): Tensor[] {
+    const { rank, worldSize, shuffle } = this.#parts;
+    const share = size / worldSize;
+    return scope(() => {
+      const all = this.#settings.shuffle_rollout
+        ? dealMinibatches(samples, size, shuffle.seed(step, epoch))
+        : inOrder(samples, size);
+      return all.map((rows) => rows.narrow(0, rank * share, share).clone());
+    }).map((rows) => keep(rows));
+  }
+
+  async #learnMinibatch(samples: Minibatch, rows: Tensor, totals: Totals): Promise<void> {
+    const { group, ranks, config } = this.#parts;
+    const own = scope(() => this.#select(samples, rows));
+    const context: LossContext = {
+      settings: this.#settings,
+      horizon: {
+        maxEpisodeSteps: config.env.train.max_episode_steps,
+        decisions: this.#parts.decisions,
+      },
+      criticWarmup: this.optimizer.warmsUp,
+    };
+    const denominators = await countLossTotals(own, context, ranks);
+    const size = minibatchSize(own);
+    for (let start = 0; start < size; start += config.actor.micro_batch_size) {
+      const length = Math.min(config.actor.micro_batch_size, size - start);
+      scope(() => {
+        const part = this.#withReference(sliceSamples(own, start, length));
+        this.policy.learn(part, this.#learnOptions, (evaluation) => {
+          const { loss, sums } = computeLoss(evaluation, part, denominators, context);
+          noGrad(() => totals.sums.add_(sums));
+          return loss;
+        });
+      });
+      await new Promise(setImmediate); // messages, timers and signals live on
+    }
+    disposeSamples(own);
+    const gradients = this.optimizer.gradients();
+    if (group) await sumGradients([...gradients.values()], group);
+    const { norm, taken } = this.optimizer.step(gradients);
+    if (taken) totals.norm += norm;
+    totals[taken ? "taken" : "skipped"]++;
+  }
+
+  /** The chosen samples; what the loss reads goes to the policy's device, forward inputs follow when they are used. */
+  #select(samples: Minibatch, rows: Tensor): Minibatch {
+    const { device } = this.policy;
+    const chosen = selectSamples(samples, rows);
+    if (device === "cpu") return chosen;
+    const { forwardInputs } = chosen;
+    return {
+      ...mapMinibatch({ ...chosen, forwardInputs: {} }, (tensor) => tensor.to({ device })),
+      forwardInputs,
+    };
+  }
+
+  #withReference(part: Minibatch): Minibatch {
+    const { reference } = this.#parts;
+    if (!reference) return part;
+    const { temperature, topK } = this.#learnOptions;
+    const options = {
+      ...(temperature !== undefined && { temperature }),
+      ...(topK !== undefined && { topK }),
+    };
+    const referenceLogProbs = noGrad(() => reference.evaluate(part, options).logProbs);
+    return { ...part, referenceLogProbs };
+  }
+
+  #complain({ taken, skipped }: Totals, step: number): void {
+    const strict = this.#parts.config.actor.debug_nan_checks;
+    if (skipped === 0 || (taken > 0 && !strict)) return;
+    throw new UserError(
+      `training step ${step}: ${skipped} of ${taken + skipped} updates had a gradient that is not a number, and were not taken. ` +
+        "lower actor.optim.lr or actor.optim.clip_grad, or use actor.model.precision fp32; the last checkpoint is still good",
+    );
+  }
+}
+
+function inOrder(samples: number, size: number): Tensor[] {
+  return zeros([samples], { dtype: "int64" }).add(1).cumsum(0).sub(1).split(size, 0);
+}
+
+function disposeSamples(samples: Minibatch): void {
+  mapMinibatch(samples, (tensor) => {
+    tensor.dispose();
+    return tensor;
+  });
+}

@@ -1,0 +1,159 @@
+/**
+ * Plays episodes with whatever the rollout workers decide, and records them.
+ *
+ * Holds one env per pipeline stage. Each stage is a simple loop of its own (ask, step, ask, …); that two stages overlap env and
+ * policy follows from both loops waiting at different moments. What is recorded, and under which random streams, depends on
+ * a slot's number in the whole run only, so the number of workers and stages does not show in the samples.
+ */
+import { bootstrapRewards } from "#algorithms";
+import type { Stream } from "#cluster";
+import type { EnvironmentConfig } from "#config";
+import { disposeObservation, type EnvStep, type Observation, type Rollout, RolloutRecorder } from "#data";
+import type { VectorEnv } from "#envs";
+import { EpisodeLog, flaggedSlots } from "./episode-log.ts";
+import type { PolicyLine } from "./policy-line.ts";
+
+export interface EnvStage {
+  readonly env: VectorEnv;
+  /** The number of the stage's first slot among all slots of the run. */
+  readonly firstSlot: number;
+}
+
+export interface PlayRules {
+  readonly settings: EnvironmentConfig;
+  readonly decisions: number; // T per rollout epoch
+  /** How to credit episodes that were cut off, where there is a critic. */
+  readonly critic?: { readonly gamma: number; readonly bootstrap: "standard" | "always" } | undefined;
+}
+
+export interface Played {
+  readonly rollouts: readonly Rollout[]; // one per rollout epoch
+  readonly episodes: EpisodeLog;
+  readonly envSeconds: number; // waited for the env
+}
+
+export class EnvWorker {
+  readonly stages: readonly EnvStage[];
+  readonly #rules: PlayRules;
+  /** With auto-reset an epoch begins where the last one ended. */
+  readonly #lastSeen: (Observation | undefined)[];
+  #progress: ((decisions: number) => void) | undefined;
+
+  constructor(stages: readonly EnvStage[], rules: PlayRules) {
+    this.stages = stages;
+    this.#rules = rules;
+    this.#lastSeen = stages.map(() => undefined);
+  }
+
+  /** All rollout epochs of one training step, all stages at once, each with its line. `stream` seeds the policy's draws. */
+  async interact(
+    lines: readonly PolicyLine[],
+    stream: Stream,
+    onDecision?: (decisions: number) => void,
+  ): Promise<Played[]> {
+    this.#progress = onDecision;
+    return Promise.all(
+      this.stages.map((stage, i) => this.#playStage(stage, i, lines[i] as PolicyLine, stream)),
+    );
+  }
+
+  lastSeen(stage: number): Observation | undefined {
+    return this.#lastSeen[stage];
+  }
+
+  resumeFrom(stage: number, observation: Observation): void {
+    this.#lastSeen[stage] = observation;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.stages.map(({ env }) => env.close()));
+  }
+
+  async #playStage(stage: EnvStage, index: number, line: PolicyLine, stream: Stream): Promise<Played> {
+    const episodes = new EpisodeLog();
+    const rollouts: Rollout[] = [];
+    const clock: Clock = { seconds: 0 };
+    for (let epoch = 0; epoch < this.#rules.settings.rollout_epoch; epoch++) {
+      const seen = await timed(clock, () => this.#begin(index));
+      const { rollout, last } = await this.#playEpoch(stage, line, seen, stream.branch("epoch", epoch), {
+        episodes,
+        clock,
+      });
+      rollouts.push(rollout);
+      if (this.#rules.settings.auto_reset) this.#lastSeen[index] = last;
+      else disposeObservation(last);
+      stage.env.updateResetIds();
+    }
+    return { rollouts, episodes, envSeconds: clock.seconds };
+  }
+
+  /** T decisions from the given sight on; also gives the last sight. */
+  async #playEpoch(
+    { env, firstSlot }: EnvStage,
+    line: PolicyLine,
+    first: Observation,
+    stream: Stream,
+    { episodes, clock }: { episodes: EpisodeLog; clock: Clock },
+  ): Promise<{ rollout: Rollout; last: Observation }> {
+    const { decisions, critic } = this.#rules;
+    const recorder = new RolloutRecorder();
+    let seen = first;
+    for (let t = 0; t < decisions; t++) {
+      const seeds = Array.from({ length: env.size }, (_, slot) => stream.seed(firstSlot + slot, t));
+      const { step, version } = await line.decide(seen, seeds);
+      disposeObservation(seen);
+      recorder.decided(step, version);
+      const answer = await timed(clock, () => env.step(step.actions));
+      this.#log(answer, t, episodes);
+      recorder.answered({ ...answer, rewards: await this.#credited(line, answer) });
+      if (answer.finalObservation) disposeObservation(answer.finalObservation);
+      seen = answer.observation;
+      this.#progress?.(env.size);
+    }
+    const lastValues = critic ? await line.value(seen) : undefined;
+    const rollout = recorder.finish(lastValues);
+    lastValues?.dispose();
+    return { rollout, last: seen };
+  }
+
+  async #begin(index: number): Promise<Observation> {
+    const last = this.#lastSeen[index];
+    this.#lastSeen[index] = undefined;
+    return last ?? (this.stages[index] as EnvStage).env.reset();
+  }
+
+  /** Rewards, with what the critic thinks would have followed where an episode was cut off by a reset. */
+  async #credited(line: PolicyLine, step: EnvStep): Promise<EnvStep["rewards"]> {
+    const { critic } = this.#rules;
+    if (!critic || !step.finalObservation) return step.rewards;
+    const values = await line.value(step.finalObservation);
+    const rewards = bootstrapRewards(step, values, critic.gamma, critic.bootstrap);
+    step.rewards.dispose();
+    values.dispose();
+    return rewards;
+  }
+
+  /** Which episodes count: those that end, or all at the end of the epoch where none starts anew. */
+  #log(step: EnvStep, t: number, episodes: EpisodeLog): void {
+    const { settings, decisions } = this.#rules;
+    const { terminated, done } = flaggedSlots(step);
+    const perEpisode = settings.auto_reset || settings.ignore_terminations;
+    if (!perEpisode && t < decisions - 1) return;
+    const slots = done.flatMap((isDone, slot) => (isDone || !perEpisode ? [slot] : []));
+    const succeeded = step.episode.success_once;
+    const ended = (slot: number): boolean =>
+      perEpisode ? (terminated[slot] ?? false) : (succeeded?.[slot] ?? 0) > 0;
+    episodes.enter(step.episode, slots, ended);
+  }
+}
+
+interface Clock {
+  seconds: number;
+}
+
+async function timed<T>(clock: Clock, work: () => Promise<T>): Promise<T> {
+  const began = performance.now();
+  const result = await work();
+  clock.seconds += (performance.now() - began) / 1000;
+  return result;
+}

@@ -1,0 +1,90 @@
+/** Makes an actor rank from plain options: here, or in a thread of its own. */
+import { Stream } from "#cluster";
+import type { RunConfig } from "#config";
+import { type Minibatch, mapMinibatch } from "#data";
+import { type ActionSpec, type LoadOptions, loadPolicy, type Policy } from "#policies";
+import { type Device, ProcessGroup, type Tensor } from "#tensor";
+import { ActorWorker, type Learned } from "./actor-worker.ts";
+import { ranksOf } from "./gradient-group.ts";
+
+export interface ActorOptions {
+  readonly config: RunConfig;
+  readonly rank: number;
+  readonly worldSize: number;
+  readonly device: Device;
+  readonly actionSpec: ActionSpec;
+  readonly runSteps: number;
+  readonly decisions: number;
+  /** Where ranks meet; absent with one rank. */
+  readonly port?: number | undefined;
+  /** Changes to the model section: a resumed run begins from its checkpoint. */
+  readonly modelChanges?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** The policy of a run, on a device. Weights that the checkpoint lacks are drawn from the run's seed. */
+export function openPolicy(
+  { config, actionSpec, modelChanges }: Pick<ActorOptions, "config" | "actionSpec" | "modelChanges">,
+  options: LoadOptions,
+): Promise<Policy> {
+  const seed = Stream.ofRun(config.runner.seed).branch("initialisation").smallSeed();
+  return loadPolicy({ ...config.actor.model, ...modelChanges }, { actionSpec, seed, ...options });
+}
+
+export async function openActor(options: ActorOptions): Promise<ActorWorker> {
+  const { config, rank, worldSize, device, port } = options;
+  const policy = await openPolicy(options, { device });
+  const needsReference = Number(config.algorithm.kl_beta ?? 0) > 0;
+  const reference = needsReference
+    ? await openPolicy({ ...options, modelChanges: undefined }, { device })
+    : undefined;
+  reference?.module.requiresGrad_(false);
+  const meet = (backend: "gloo" | "nccl", at: number) =>
+    ProcessGroup.join({ backend, host: "127.0.0.1", port: at, rank, worldSize });
+  const numbers = port === undefined ? undefined : await meet("gloo", port);
+  const group = device.startsWith("cuda") && port !== undefined ? await meet("nccl", port + 1) : numbers;
+  return new ActorWorker({
+    policy,
+    reference,
+    config,
+    rank,
+    worldSize,
+    group,
+    ...(numbers && { ranks: ranksOf(numbers) }),
+    runSteps: options.runSteps,
+    decisions: options.decisions,
+    shuffle: Stream.ofRun(config.runner.seed).branch("shuffle"),
+  });
+}
+
+/** What a rank in another thread answers to. */
+export interface RemoteActor {
+  learn(samples: Minibatch, step: number): Promise<Learned>;
+  restore(state: ReadonlyMap<string, Tensor>, steps: number): Promise<void>;
+  loadWeights(weights: ReadonlyMap<string, Tensor>): Promise<void>;
+}
+
+/** For threads: the tensors that arrive are freed after use. */
+export async function openRemoteActor(options: ActorOptions): Promise<RemoteActor> {
+  const actor = await openActor(options);
+  const free = (tensors: Iterable<Tensor>): void => {
+    for (const tensor of tensors) tensor.dispose();
+  };
+  return {
+    async learn(samples, step) {
+      const learned = await actor.learn(samples, step);
+      mapMinibatch(samples, (tensor) => {
+        tensor.dispose();
+        return tensor;
+      });
+      return learned;
+    },
+    async restore(state, steps) {
+      actor.optimizer.loadState(state, steps);
+      free(state.values());
+    },
+    async loadWeights(weights) {
+      actor.policy.module.loadState(weights, { strict: false });
+      free(weights.values());
+    },
+  };
+}

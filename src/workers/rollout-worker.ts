@@ -1,0 +1,72 @@
+/**
+ * Answers observations with actions, using the actor's weights or a copy of them.
+ *
+ * Holds no training state. Each answer carries the version of the weights that made it, so that the algorithm can tell how stale a
+ * sample is.
+ */
+import type { Channel, WeightSync } from "#cluster";
+import type { SamplingMode } from "#config";
+import type { PolicyStep } from "#data";
+import type { Policy } from "#policies";
+import { Generator, keep, scope } from "#tensor";
+import type { Answer, Question } from "./policy-line.ts";
+
+export class RolloutWorker {
+  readonly policy: Policy;
+  #version = 0;
+  /** Seconds spent in the policy since last asked. */
+  #busy = 0;
+
+  constructor(policy: Policy) {
+    this.policy = policy;
+  }
+
+  get version(): number {
+    return this.#version;
+  }
+
+  async refreshWeights(sync: WeightSync): Promise<void> {
+    this.#version = await sync.pull(this.policy.module.namedParameters());
+  }
+
+  /** Serves one queue of questions until it is closed. */
+  async serve(
+    key: string,
+    questions: Channel<Question>,
+    answers: Channel<Answer>,
+    sampling: SamplingMode,
+  ): Promise<void> {
+    for (;;) {
+      const question = await questions.receive(key);
+      if (!question) return;
+      await answers.send(question.from, this.answer(question, sampling));
+    }
+  }
+
+  answer({ observation, wants, seeds }: Question, sampling: SamplingMode): Answer {
+    const began = performance.now();
+    const generators = sampling.mode === "sample" ? seeds?.map((seed) => new Generator(seed)) : undefined;
+    const mode = generators ? "sample" : "greedy";
+    const step = scope(() => this.policy.act(observation, { ...sampling, mode, generator: generators }));
+    for (const generator of generators ?? []) generator.dispose();
+    this.#busy += (performance.now() - began) / 1000;
+    if (wants === "decision") return { step: keepStep(step), version: this.#version };
+    for (const tensor of [step.actions, step.logProbs, ...Object.values(step.forwardInputs)])
+      tensor.dispose();
+    if (!step.values) throw new Error("internal: values were asked of a policy without a critic");
+    return { values: keep(step.values), version: this.#version };
+  }
+
+  takeSeconds(): number {
+    const seconds = this.#busy;
+    this.#busy = 0;
+    return seconds;
+  }
+}
+
+/** Answers outlive every scope: whoever receives them frees them. */
+function keepStep(step: PolicyStep): PolicyStep {
+  for (const tensor of [step.actions, step.logProbs, ...Object.values(step.forwardInputs)]) keep(tensor);
+  if (step.values) keep(step.values);
+  return step;
+}
