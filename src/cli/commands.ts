@@ -39,4 +39,8 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     summary: "make a world model from recorded episodes, and measure how true it is",
     load: async () => (await import("./world/index.ts")).worldCommand,
   },
+  replay: {
+    summary: "play recorded episodes again and say whether they are identical, bit for bit",
+    load: async () => (await import("./replay.ts")).replayCommand,
+  },
 };

@@ -1,16 +1,21 @@
 /** Environments: simulated benchmarks and their engine. */
 
+export type { EpisodeJob } from "./demonstrations/begin-job.ts";
 export { type CollectSettings, collectSettingsSchema } from "./demonstrations/collect-settings.ts";
 export {
-  type EpisodeJob,
   type EpisodeOutcome,
   ShardCollector,
   type ShardSummary,
 } from "./demonstrations/collect-shard.ts";
 export { type DatasetInfo, infoPath, shardPath } from "./demonstrations/layout.ts";
 export { type Demonstrations, type Episode, openDemonstrations } from "./demonstrations/reader.ts";
+export { ShardRecorder } from "./demonstrations/recorder.ts";
+export { Mt19937 } from "./engine/mt19937.ts";
 export type { AssetPack, InitStates, TaskEntry } from "./engine/pack.ts";
 export type { ResetRequest, VectorEnv } from "./env.ts";
+export { type ReplayVerdict, replayEpisode } from "./episodes/replay.ts";
+export { ReplayRecorder, type ReplayRecorderOptions } from "./episodes/replay-recorder.ts";
+export * from "./footage/index.ts";
 export * from "./learned/index.ts";
 export { exportLerobot } from "./lerobot/export-lerobot.ts";
 export { liberoFolder } from "./libero/folder.ts";

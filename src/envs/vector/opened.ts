@@ -33,9 +33,9 @@ export async function openSimulator(
 function alsoNoting(starts: Map<number, SlotStart>, watcher: ChunkWatcher | undefined): ChunkWatcher {
   return {
     ...watcher,
-    began(start, instruction) {
+    began(start, instruction, sight) {
       starts.set(start.slot, start);
-      watcher?.began?.(start, instruction);
+      return watcher?.began?.(start, instruction, sight);
     },
   };
 }

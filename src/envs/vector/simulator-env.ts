@@ -12,12 +12,12 @@ import { actionSize } from "../engine/scene-simulation.ts";
 import type { ResetRequest, VectorEnv } from "../env.ts";
 import { findSuite, type Suite } from "../packs.ts";
 import { ChunkBoard } from "./chunk-board.ts";
-import { type EpisodeAccount, enterStep, episodeStats, newAccount } from "./episode-account.ts";
+import { type EpisodeAccount, enterStep, episodeStats, newAccount, type Outcome } from "./episode-account.ts";
 import { EvaluationTally, type TaskTally } from "./evaluation-tally.ts";
 import { HostPool } from "./host-pool.ts";
 import { exhausted, locateStart, ResetIds } from "./reset-ids.ts";
 import type { SimulatorEnvSettings } from "./settings.ts";
-import type { ChunkSight, SlotSnapshot, SlotStart } from "./slot-host.ts";
+import type { ChunkSight, Sight, SlotSnapshot, SlotStart } from "./slot-host.ts";
 import { SlotViews } from "./slot-views.ts";
 
 /** This env among its siblings: each env worker has one per pipeline stage. */
@@ -26,12 +26,20 @@ export interface EnvPosition {
   readonly instances: number;
 }
 
-/** For videos and recordings: sees every chunk of every slot. */
+export interface PlayedChunk {
+  readonly slot: number;
+  readonly actions: Float32Array; // [C, A]
+  readonly sight: ChunkSight;
+  readonly outcomes: readonly Outcome[]; // [C]
+  readonly account: Readonly<EpisodeAccount>; // after the chunk
+}
+
+/** For videos and recordings: sees every chunk of every slot. The env waits for what it returns. */
 export interface ChunkWatcher {
   /** Whether pictures between the last ones of chunks are wanted, by slot. */
   films?(slot: number): boolean;
-  began?(start: SlotStart, instruction: string): void;
-  played?(slot: number, actions: Float32Array, sight: ChunkSight, account: Readonly<EpisodeAccount>): void;
+  began?(start: SlotStart, instruction: string, sight: Sight): void | Promise<void>;
+  played?(chunk: PlayedChunk): void | Promise<void>;
 }
 
 export interface SimulatorEnvParts extends Partial<EnvPosition> {
@@ -131,9 +139,14 @@ export class SimulatorEnv implements VectorEnv {
     return { losses: this.#pool.losses, pids: this.#pool.pids };
   }
 
-  /** False for a slot that rests because its evaluation pool is empty. */
+  /** What a slot plays; undefined when it rests because its evaluation pool is empty. */
+  startOf(slot: number): SlotStart | undefined {
+    return this.#slots[slot]?.start;
+  }
+
+  /** False for a slot that rests. */
   isPlaying(slot: number): boolean {
-    return this.#slots[slot]?.start !== undefined;
+    return this.startOf(slot) !== undefined;
   }
 
   async reset(request: ResetRequest = {}): Promise<Observation> {
@@ -153,7 +166,7 @@ export class SimulatorEnv implements VectorEnv {
     const requests = playing.map((slot) => ({ slot, actions: rows[slot]!, film: films(slot) }));
     const sights = await this.#pool.chunk(requests);
     const board = new ChunkBoard(this.size, chunk);
-    for (const [i, slot] of playing.entries()) this.#enter(slot, rows[slot]!, sights[i]!, board);
+    for (const [i, slot] of playing.entries()) await this.#enter(slot, rows[slot]!, sights[i]!, board);
     return this.#answer(board);
   }
 
@@ -192,7 +205,7 @@ export class SimulatorEnv implements VectorEnv {
       const { language } = this.suite.tasks[start.task]!;
       this.#views.describe(start.slot, language);
       this.#views.show(start.slot, sights[i]!);
-      this.#watcher?.began?.(start, language);
+      await this.#watcher?.began?.(start, language, sights[i]!);
     }
   }
 
@@ -201,12 +214,13 @@ export class SimulatorEnv implements VectorEnv {
   }
 
   /** A slot's chunk: rewards, flags, metrics, view. */
-  #enter(slot: number, actions: Float32Array, sight: ChunkSight, board: ChunkBoard): void {
+  async #enter(slot: number, actions: Float32Array, sight: ChunkSight, board: ChunkBoard): Promise<void> {
     const record = this.#slots[slot]!;
-    for (const [i, success] of sight.success.entries())
-      board.write(slot, i, enterStep(record.account, success === 1, this.settings));
+    const { account } = record;
+    const outcomes = Array.from(sight.success, (success) => enterStep(account, success === 1, this.settings));
+    for (const [i, outcome] of outcomes.entries()) board.write(slot, i, outcome);
     this.#views.show(slot, sight);
-    this.#watcher?.played?.(slot, actions, sight, record.account);
+    await this.#watcher?.played?.({ slot, actions, sight, outcomes, account });
     if (!board.isDone(slot) || record.counted) return;
     record.counted = true;
     const { task, trial } = record.start!;

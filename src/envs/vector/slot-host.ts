@@ -35,6 +35,8 @@ export interface SlotStart {
   readonly trial: number;
   /** Of the draws that place fixtures. */
   readonly seed: number;
+  /** Begin from this state instead of the stored one: `[time, qpos…, qvel…]`. */
+  readonly row?: Float64Array | undefined;
 }
 
 export interface SlotChunk {
@@ -55,6 +57,8 @@ export interface Sight {
   readonly main: Uint8Array; // [H, W, 3], turned as policies see it
   readonly wrist?: Uint8Array | undefined;
   readonly snapshot: Float64Array;
+  /** Of the state that the episode begins from, after settling, or of the state after the last action. */
+  readonly hash: string;
 }
 
 export interface ChunkSight extends Sight {
@@ -104,21 +108,19 @@ export class SlotHost {
     for (const task of [...this.#stages.keys()]) this.#closeStage(task);
   }
 
-  #begin({ slot, task, trial, seed }: SlotStart): Sight {
+  #begin({ slot, task, trial, seed, row }: SlotStart): Sight {
     const { world } = this.#seat(slot, task);
-    const { pack, tasks } = this.#suite;
-    const { count, width, data } = pack.readInitStates(tasks[task]!);
-    if (trial >= count)
-      throw new UserError(`${tasks[task]!.name} has ${count} stored starts, none with number ${trial}`);
+    const { pack } = this.#suite;
     drawFixtures(world, seed);
-    world.setState(data.subarray(trial * width, (trial + 1) * width));
+    world.setState(row ?? storedStart(this.#suite, task, trial));
     const rest = new Float64Array(actionSize);
     rest[actionSize - 1] = this.#settings.gripperOpen ? -1 : 0;
     const steps = this.#settings.settleSteps ?? pack.control.settleSteps;
     const camera = this.#camera(task, world);
     for (let step = 1; step <= steps; step++) world.step(rest, step === steps ? camera.look : undefined);
     if (steps === 0) camera.look();
-    return { ...camera.seen(), state: robotState(world.reading), snapshot: world.snapshot() };
+    const state = robotState(world.reading);
+    return { ...camera.seen(), state, snapshot: world.snapshot(), hash: stateHash(world) };
   }
 
   #chunk({ slot, actions, film }: SlotChunk): ChunkSight {
@@ -134,7 +136,8 @@ export class SlotHost {
       hashes.push(stateHash(world));
       if (film) pictures.push(camera.seen().main);
     }
-    const sight = { ...camera.seen(), state: robotState(world.reading), snapshot: world.snapshot() };
+    const state = robotState(world.reading);
+    const sight = { ...camera.seen(), state, snapshot: world.snapshot(), hash: hashes.at(-1) ?? "" };
     return { ...sight, success, hashes, ...(film && { film: pictures }) };
   }
 
@@ -194,7 +197,7 @@ export class SlotHost {
   }
 
   #makeRoom(): void {
-    const { keptTasks = 16 } = this.#settings;
+    const { keptTasks = 6 } = this.#settings;
     for (const [task, { playing }] of this.#stages) {
       if (this.#stages.size < keptTasks) return;
       if (playing === 0) this.#closeStage(task);
@@ -208,6 +211,13 @@ export class SlotHost {
     model.dispose();
     this.#stages.delete(task);
   }
+}
+
+/** A row of a task's stored starts. */
+export function storedStart({ pack, tasks }: Suite, task: number, trial: number): Float64Array {
+  const { count, width, data } = pack.readInitStates(tasks[task]!);
+  if (trial < count) return data.subarray(trial * width, (trial + 1) * width);
+  throw new UserError(`${tasks[task]!.name} has ${count} stored starts, none with number ${trial}`);
 }
 
 const missing = (slot: number): never => {

@@ -1,0 +1,25 @@
+/** `replay FILE…`: plays recorded episodes again and says whether they are the same, bit for bit. */
+import { parseArgs } from "node:util";
+import { replayEpisode } from "#envs";
+import { UserError } from "#registry";
+import type { Command } from "./command.ts";
+
+export const replayCommand: Command = {
+  usage: "replay FILE.replay.json… [--json]",
+
+  async run(argv) {
+    const options = { json: { type: "boolean", default: false } } as const;
+    const { values, positionals } = parseArgs({ args: argv, allowPositionals: true, options });
+    if (positionals.length === 0) throw new UserError(`which episode? usage: reverie ${this.usage}`);
+    const verdicts = positionals.map((path) => ({ path, ...replayEpisode(path) }));
+    if (values.json) console.log(JSON.stringify(verdicts, null, 2));
+    else
+      for (const verdict of verdicts)
+        console.log(
+          verdict.identical
+            ? `${verdict.path}: identical (${verdict.steps} steps, ${verdict.success ? "success" : "failure"})`
+            : `${verdict.path}: differs at step ${verdict.step} of ${verdict.steps}: ${verdict.reason}`,
+        );
+    if (verdicts.some(({ identical }) => !identical)) process.exitCode = 1;
+  },
+};
