@@ -13,8 +13,12 @@ export interface GroundTruth {
   gripPosition(): Point;
   /** The distance between the fingers. */
   gripperOpening(): number;
+  /** How far the line between the fingers is turned from the y axis, about z: radians in [-π/2, π/2). */
+  gripperTurn(): number;
   bodyPosition(name: string): Point;
   sitePosition(name: string): Point;
+  /** A site's axes as the columns of a row-major matrix. */
+  siteAxes(name: string): Float64Array;
   /** Metres of a slide or radians of a hinge. */
   jointPosition(name: string): number;
 }

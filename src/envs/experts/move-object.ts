@@ -5,12 +5,13 @@
  * leave. An object that slips out of the hand on the way is fetched again.
  */
 import type { Action, GroundTruth, Handling, Point, Skill } from "./expert.ts";
-import { clamp, distance, flatDistance, funnel, minus, moveTowards, plus, stay } from "./motion.ts";
+import type { Grasp } from "./grasp-choice.ts";
+import { clamp, distance, flatDistance, funnel, halfTurn, minus, moveTowards, plus, stay } from "./motion.ts";
 
 export interface ObjectMove {
   readonly body: string;
-  /** From the body's origin to where the grip site takes hold; asked when a reach begins. */
-  readonly graspOf: (object: Point, truth: GroundTruth) => Point;
+  /** How to take hold; asked when a reach begins. */
+  readonly graspOf: (object: Point, truth: GroundTruth) => Grasp;
   /** How far the fingers are open while reaching; fully where it is undefined. */
   readonly opening?: number | undefined;
   /** Where the body's origin is when the hand lets go. */
@@ -31,6 +32,8 @@ interface Sight {
   readonly hold: Point;
   readonly goal: Point;
   readonly opening: number;
+  /** Radians that the hand is still to be turned. */
+  readonly turn: number;
 }
 
 /** A gripper whose opening changed less than this in a control step has met something. Metres. */
@@ -38,13 +41,15 @@ const stillOpening = 0.0008;
 /** Farther than this from where it was gripped, an object has slipped. Metres. */
 const slipped = 0.03;
 
+/** Radians. A hand that is left alone keeps its direction better than this. */
+const turnTolerance = 0.12;
 /** Metres of opening; a gripper that moves by steps cannot do better. */
 const preshapeTolerance = 0.008;
 
 export class MoveObject implements Skill {
   readonly #move: ObjectMove;
   #phase: Phase = "reach";
-  #grasp: Point | undefined; // from the body to the grip site, as planned
+  #grasp: Grasp | undefined;
   #held: Point = [0, 0, 0]; // from the grip site to the body, as it came out
   #floor = 0; // height of the body before it was lifted
   #opening = Number.NaN;
@@ -80,9 +85,10 @@ export class MoveObject implements Skill {
     return {
       grip: truth.gripPosition(),
       object,
-      hold: plus(object, this.#grasp),
+      hold: plus(object, this.#grasp.offset),
       goal: destination(truth),
       opening: truth.gripperOpening(),
+      turn: halfTurn(this.#grasp.turn - truth.gripperTurn()),
     };
   }
 
@@ -122,10 +128,13 @@ export class MoveObject implements Skill {
     }
   }
 
-  #reach({ grip, hold, opening }: Sight): Action {
+  #reach({ grip, hold, opening, turn }: Sight): Action {
     const { hover, handling } = this.#move;
     const mouth = { inner: handling.exact, outer: 4 * handling.near };
-    const action = moveTowards(grip, funnel(grip, hold, hover, mouth), -1, handling);
+    const turned = Math.abs(turn) < turnTolerance;
+    const target = turned ? funnel(grip, hold, hover, mouth) : plus(hold, [0, 0, hover]);
+    const action = moveTowards(grip, target, -1, handling);
+    if (!turned) action[5] = clamp(turn * 2, -1, 1); // a full action turns by up to half a radian
     action[6] = this.#preshape(opening);
     return action;
   }

@@ -8,7 +8,14 @@ import type { Predicate } from "../engine/bddl.ts";
 import type { Scene } from "../engine/scene.ts";
 import type { SceneObject } from "../engine/scene-object.ts";
 import type { GroundTruth, Point, Skill } from "./expert.ts";
-import { chooseGrasp, type Obstacle } from "./grasp-choice.ts";
+import {
+  type Container,
+  chooseGrasp,
+  chooseGraspInside,
+  type Grasp,
+  isInside,
+  type Obstacle,
+} from "./grasp-choice.ts";
 import type { ExpertKit, JointGoal } from "./kit.ts";
 import { type Mistakes, noMistakes } from "./mistakes.ts";
 import { plus } from "./motion.ts";
@@ -39,8 +46,8 @@ function moveSkill(scene: Scene, kit: ExpertKit, goal: Predicate, mistakes: Mist
   return new MoveObject({
     body: object.rootBody,
     graspOf: (position, truth) => {
-      const grasp = chooseGrasp(manner, position, others(scene, object, truth), kit.handReach);
-      return plus(grasp, mistakes.grasp);
+      const grasp = graspFor(scene, kit, object, position, truth);
+      return { ...grasp, offset: plus(grasp.offset, mistakes.grasp) };
     },
     opening: manner.opening,
     destination: (truth) => plus(destination(truth), mistakes.place),
@@ -49,6 +56,19 @@ function moveSkill(scene: Scene, kit: ExpertKit, goal: Predicate, mistakes: Mist
     handling,
   });
 }
+
+function graspFor(scene: Scene, kit: ExpertKit, object: SceneObject, at: Point, truth: GroundTruth): Grasp {
+  const manner = kit.grasps[object.category]!;
+  const drawer = manner.eitherSide && drawers(scene, truth).find((container) => isInside(at, container));
+  if (drawer) return chooseGraspInside(manner, at, drawer);
+  return chooseGrasp(manner, at, others(scene, object, truth), kit.handReach);
+}
+
+/** Regions that move with a joint. */
+const drawers = (scene: Scene, truth: GroundTruth): Container[] =>
+  [...scene.regions.values()]
+    .filter(({ joints }) => joints.length > 0)
+    .map(({ name, size }) => ({ at: truth.sitePosition(name), axes: truth.siteAxes(name), size }));
 
 /** What the hand must keep away from, as upright cylinders. */
 const others = (scene: Scene, object: SceneObject, truth: GroundTruth): Obstacle[] =>

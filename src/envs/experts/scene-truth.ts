@@ -1,19 +1,25 @@
 /** The truth about a running scene, read from its simulation's arrays without copying more than three numbers. */
 import type { SceneSimulation } from "../engine/scene-simulation.ts";
 import type { GroundTruth, Point } from "./expert.ts";
+import { halfTurn } from "./motion.ts";
 
 export function sceneTruth({ simulation, scene }: SceneSimulation): GroundTruth {
   const { model, qpos } = simulation;
   const bodies = simulation.array("xpos");
   const sites = simulation.array("site_xpos");
+  const axes = simulation.array("site_xmat");
   const addresses = model.array("jnt_qposadr");
   const grip = model.id("site", `gripper0_${scene.robot.gripSite}`);
   const firstFinger = scene.robot.initialJointPositions.length;
+  const slides = simulation.array("xaxis"); // of every joint, in the world's frame
+  const finger = 3 * model.array("actuator_trnid")[2 * firstFinger]!;
   return {
     gripPosition: () => point(sites, grip),
     gripperOpening: () => Math.abs(qpos[firstFinger]! - qpos[firstFinger + 1]!),
+    gripperTurn: () => halfTurn(Math.atan2(slides[finger + 1]!, slides[finger]!) - Math.PI / 2),
     bodyPosition: (name) => point(bodies, model.id("body", name)),
     sitePosition: (name) => point(sites, model.id("site", name)),
+    siteAxes: (name) => axes.subarray(9 * model.id("site", name), 9 * model.id("site", name) + 9),
     jointPosition: (name) => qpos[addresses[model.id("joint", name)]!]!,
   };
 }
