@@ -27,3 +27,4 @@ export { checkpointRoot, Run } from "./run.ts";
 export * from "./sft/index.ts";
 export { train } from "./train.ts";
 export { versions } from "./versions.ts";
+export * from "./world/index.ts";

@@ -6,9 +6,7 @@
  */
 import { Renderer } from "#mujoco";
 import { readBddl } from "../engine/bddl.ts";
-import { drawScene } from "../engine/draw-scene.ts";
 import { Mt19937 } from "../engine/mt19937.ts";
-import type { InitStates } from "../engine/pack.ts";
 import { robotState } from "../engine/robot-state.ts";
 import { assembleScene } from "../engine/scene.ts";
 import { SceneSimulation } from "../engine/scene-simulation.ts";
@@ -19,18 +17,10 @@ import { drawMistakes } from "../experts/mistakes.ts";
 import { ActionNoise } from "../experts/noise.ts";
 import { TaskExpert } from "../experts/task-expert.ts";
 import { findSuite, type Suite } from "../packs.ts";
+import { beginJob, type EpisodeJob } from "./begin-job.ts";
 import type { CollectSettings } from "./collect-settings.ts";
-import { drawFreshStart } from "./fresh-start.ts";
 import { type GoalMask, goalMask } from "./goal-mask.ts";
 import { ShardRecorder } from "./recorder.ts";
-
-export interface EpisodeJob {
-  /** Index within the suite. */
-  readonly task: number;
-  /** A stored start, or -1 to draw one from the seed. */
-  readonly start: number;
-  readonly seed: number;
-}
 
 export interface EpisodeOutcome {
   readonly job: EpisodeJob;
@@ -87,7 +77,7 @@ export class ShardCollector implements Disposable {
     const settings = this.#settings;
     const random = new Mt19937(job.seed);
     const eye = this.#eye(stage, recorder);
-    this.#begin(stage, job, random, eye.look);
+    beginJob(world, this.#suite, job, random, eye.look);
     expert.reset(
       drawMistakes(
         { grasp: settings.grasp_error, place: settings.place_error, wrongObject: settings.wrong_object },
@@ -128,18 +118,6 @@ export class ShardCollector implements Disposable {
     };
   }
 
-  /** Puts the world into the job's start and lets it settle, looking at the end only. */
-  #begin({ world }: Stage, { task, start, seed }: EpisodeJob, random: Mt19937, look: () => void): void {
-    const { pack, tasks } = this.#suite;
-    const entry = tasks[task]!;
-    const fresh = start < 0 ? drawFreshStart(world, random, entry.name) : undefined;
-    drawScene(world, new Mt19937(seed)); // where fixtures stand, the same for both kinds of start
-    world.setState(fresh ?? storedStart(pack.readInitStates(entry), start));
-    const { settleSteps } = pack.control;
-    for (let step = 1; step <= settleSteps; step++)
-      world.step(openHand, step === settleSteps ? look : undefined);
-  }
-
   #stage(task: number): Stage {
     const known = this.#stages.get(task);
     if (known) return known;
@@ -158,8 +136,3 @@ export class ShardCollector implements Disposable {
     return stage;
   }
 }
-
-const storedStart = ({ data, width }: InitStates, index: number): Float64Array =>
-  data.subarray(index * width, (index + 1) * width);
-
-const openHand = [0, 0, 0, 0, 0, 0, -1];

@@ -4,8 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { writeJsonFile } from "#formats";
+import type { EpisodeJob } from "./begin-job.ts";
 import { collectSettingsSchema } from "./collect-settings.ts";
-import { type EpisodeJob, type EpisodeOutcome, ShardCollector } from "./collect-shard.ts";
+import { type EpisodeOutcome, ShardCollector } from "./collect-shard.ts";
 import { infoPath, shardPath } from "./layout.ts";
 import { openDemonstrations } from "./reader.ts";
 
