@@ -15,6 +15,7 @@ export interface BenchOptions {
 
 const benches: Record<string, () => Promise<{ bench(options: BenchOptions): Promise<BenchRow[]> }>> = {
   tensor: () => import("./tensor.ts"),
+  policies: () => import("./policies.ts"),
   mujoco: () => import("./mujoco.ts"),
   libero: () => import("./libero.ts"),
   tabletop: () => import("./tabletop.ts"),
