@@ -9,7 +9,7 @@ export {
 } from "./demonstrations/collect-shard.ts";
 export { type DatasetInfo, infoPath, shardPath } from "./demonstrations/layout.ts";
 export { type Demonstrations, type Episode, openDemonstrations } from "./demonstrations/reader.ts";
-export { ShardRecorder } from "./demonstrations/recorder.ts";
+export { type FrameRow, ShardRecorder } from "./demonstrations/recorder.ts";
 export { Mt19937 } from "./engine/mt19937.ts";
 export type { AssetPack, InitStates, TaskEntry } from "./engine/pack.ts";
 export type { ResetRequest, VectorEnv } from "./env.ts";
@@ -41,3 +41,6 @@ export {
   type SimulatorEnvParts,
   type SimulatorEnvState,
 } from "./vector/simulator-env.ts";
+export { watchAll } from "./vector/watchers.ts";
+export { type EpisodeVideoOptions, EpisodeVideos } from "./video/episode-videos.ts";
+export { RolloutVideo, type RolloutVideoOptions } from "./video/rollout-video.ts";

@@ -1,4 +1,5 @@
 /** Divides the episodes of a collection into shards, has workers make them, and writes the dataset's description. */
+import { fileURLToPath } from "node:url";
 import {
   type CollectSettings,
   type DatasetInfo,
@@ -31,6 +32,7 @@ export interface CollectResult {
   }[];
 }
 
+const program = fileURLToPath(new URL("./shard-process.ts", import.meta.url));
 /** Frames of about this many bytes go into a shard: large enough to map, small enough for a worker's memory. */
 const shardBytes = 96 * 2 ** 20;
 /** Seeds of one collection: `settings.seed` times this, and up. */
@@ -43,7 +45,7 @@ export async function collectDemonstrations(request: CollectRequest): Promise<Co
   const total = tasks.length * request.episodesPerTask;
   const progress = { done: 0, total, successes: 0 };
   onProgress(progress);
-  const summaries = await runShards({ settings, shards, workers }, ({ job, success }) => {
+  const summaries = await runShards({ program, settings, shards, workers }, ({ job, success }) => {
     const count = counts.get(job.task)!;
     count.attempts++;
     progress.done++;

@@ -1,5 +1,5 @@
 /** The program of a collecting process: makes the shards it is told to, one after another. */
-import { ShardCollector } from "#envs";
+import { type CollectSettings, ShardCollector } from "#envs";
 import { UserError } from "#registry";
 import type { FromWorker, ToWorker } from "./shard-workers.ts";
 
@@ -7,7 +7,7 @@ let collector: ShardCollector | undefined;
 const tell = (message: FromWorker): boolean | undefined => process.send?.(message);
 
 process.on("disconnect", () => process.exit(0));
-process.on("message", (message: ToWorker) => {
+process.on("message", (message: ToWorker<CollectSettings>) => {
   try {
     if (message.kind === "settings") {
       collector = new ShardCollector(message.settings);

@@ -5,8 +5,7 @@
  * appear whole or not at all, nothing is lost or doubled.
  */
 import { type ChildProcess, fork } from "node:child_process";
-import { fileURLToPath } from "node:url";
-import type { CollectSettings, EpisodeJob, EpisodeOutcome, ShardSummary } from "#envs";
+import type { EpisodeJob, EpisodeOutcome, ShardSummary } from "#envs";
 import { UserError } from "#registry";
 
 export interface ShardJob {
@@ -14,15 +13,17 @@ export interface ShardJob {
   readonly jobs: readonly EpisodeJob[];
 }
 
-export interface ShardRun {
-  readonly settings: CollectSettings;
+export interface ShardRun<S> {
+  /** The file that a worker runs; it is told the settings first. */
+  readonly program: string;
+  readonly settings: S;
   readonly shards: readonly ShardJob[];
   readonly workers: number;
 }
 
 /** To a worker: first its settings, then one shard after another. */
-export type ToWorker =
-  | { readonly kind: "settings"; readonly settings: CollectSettings }
+export type ToWorker<S> =
+  | { readonly kind: "settings"; readonly settings: S }
   | { readonly kind: "shard"; readonly shard: ShardJob };
 /** From a worker: each episode as it ends, then the shard's summary, or what the user can mend. */
 export type FromWorker =
@@ -30,17 +31,16 @@ export type FromWorker =
   | { readonly kind: "done"; readonly summary: ShardSummary }
   | { readonly kind: "user-error"; readonly message: string };
 
-const program = fileURLToPath(new URL("./shard-process.ts", import.meta.url));
 const attempts = 2;
 
-export async function runShards(
-  { settings, shards, workers }: ShardRun,
+export async function runShards<S>(
+  { program, settings, shards, workers }: ShardRun<S>,
   onEpisode: (outcome: EpisodeOutcome) => void,
 ): Promise<ShardSummary[]> {
   const summaries: ShardSummary[] = [];
   let next = 0;
   const work = async (): Promise<void> => {
-    const worker = new ShardWorker(settings);
+    const worker = new ShardWorker(program, settings);
     try {
       for (let index = next++; index < shards.length; index = next++)
         summaries[index] = await worker.run(shards[index]!, onEpisode);
@@ -52,11 +52,13 @@ export async function runShards(
   return summaries;
 }
 
-class ShardWorker {
-  readonly #settings: CollectSettings;
+class ShardWorker<S> {
+  readonly #program: string;
+  readonly #settings: S;
   #process: ChildProcess | undefined;
 
-  constructor(settings: CollectSettings) {
+  constructor(program: string, settings: S) {
+    this.#program = program;
     this.#settings = settings;
   }
 
@@ -97,13 +99,13 @@ class ShardWorker {
         else reject(new UserError(message.message));
       };
       child.on("message", onMessage).on("exit", onExit);
-      child.send({ kind: "shard", shard } satisfies ToWorker);
+      child.send({ kind: "shard", shard } satisfies ToWorker<S>);
     });
   }
 
   #start(): ChildProcess {
-    const child = fork(program, { execArgv: ["--import", import.meta.resolve("tsx")] });
-    child.send({ kind: "settings", settings: this.#settings } satisfies ToWorker);
+    const child = fork(this.#program, { execArgv: ["--import", import.meta.resolve("tsx")] });
+    child.send({ kind: "settings", settings: this.#settings } satisfies ToWorker<S>);
     return child;
   }
 }

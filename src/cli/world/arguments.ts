@@ -30,7 +30,8 @@ export const sharedUsage =
 export function parseWorldArguments(argv: string[]): WorldArguments {
   const { values } = parseArgs({ args: argv, options });
   const { data = [], world, device } = values;
-  if (data.length === 0) throw new UserError(`which recordings? give --data DIR (made by reverie collect)`);
+  if (data.length === 0)
+    throw new UserError(`which recordings? give --data DIR (made by reverie world collect)`);
   if (world === undefined)
     throw new UserError("which world? give --world DIR: the folder to make or to read");
   if (!/^(cpu|cuda(:\d+)?)$/.test(device))
@@ -45,7 +46,7 @@ export function parseWorldArguments(argv: string[]): WorldArguments {
 }
 
 /** KEY=VALUE; a value is JSON where it can be read so, else text. */
-function pairs(given: readonly string[]): Record<string, unknown> {
+export function pairs(given: readonly string[]): Record<string, unknown> {
   return Object.fromEntries(
     given.map((pair) => {
       const at = pair.indexOf("=");

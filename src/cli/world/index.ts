@@ -1,7 +1,7 @@
 /**
  * `world <what>`: makes a world model from recorded episodes, step by step, and measures how true it is.
  *
- * `collect` (another command) records episodes; `train-vae`, `train` and `train-reward` each add their part to a folder in
+ * `collect` records episodes; `train-vae`, `train` and `train-reward` each add their part to a folder in
  * OpenSora's published layout; `starts` adds the frames that imagined episodes begin from; `evaluate` replays recordings
  * in the world and writes what it found beside it.
  */
@@ -26,6 +26,7 @@ import {
 } from "#training";
 import type { Command } from "../command.ts";
 import { checked, parseWorldArguments, sharedUsage, type WorldArguments } from "./arguments.ts";
+import { collectFootage, collectUsage } from "./collect.ts";
 import { evaluateWorld, evaluationSettings } from "./evaluate.ts";
 
 type Step = (wishes: WorldArguments, frames: RecordedFrames, hooks: LoopHooks) => Promise<void>;
@@ -66,12 +67,13 @@ const steps: Readonly<Record<string, { readonly summary: string; readonly run: S
 const list = Object.entries(steps).map(([name, { summary }]) => `  ${name.padEnd(14)}${summary}`);
 
 export const worldCommand: Command = {
-  usage: `world <what> ${sharedUsage}\n\n${list.join("\n")}`,
+  usage: `${collectUsage}\n  world <what> ${sharedUsage}\n\n${list.join("\n")}`,
 
   async run(argv) {
     const [what = "", ...rest] = argv;
+    if (what === "collect") return collectFootage(rest);
     const step = Object.hasOwn(steps, what) ? steps[what] : undefined;
-    if (!step) throw new UserError(`world what? there are: ${Object.keys(steps).join(", ")}`);
+    if (!step) throw new UserError(`world what? there are: collect, ${Object.keys(steps).join(", ")}`);
     const wishes = parseWorldArguments(rest);
     mkdirSync(wishes.world, { recursive: true });
     if (wishes.device !== "cpu") allowTf32(true);

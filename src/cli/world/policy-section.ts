@@ -1,0 +1,29 @@
+/** The model section of a policy that is given as a folder: what training wrote about it, or what such folders need. */
+import { existsSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { findSuite } from "#envs";
+import { readJsonFile } from "#formats";
+import { UserError } from "#registry";
+
+/** `sft` leaves `model.json` in its run's folder, above or beside the checkpoints. */
+export function policySection(
+  path: string,
+  suite: string,
+  keys: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const folder = resolve(path);
+  if (!existsSync(join(folder, "config.json")))
+    throw new UserError(`${path} is no policy checkpoint: it has no config.json`);
+  const written = [folder, dirname(folder)]
+    .map((each) => join(each, "model.json"))
+    .find((each) => existsSync(each));
+  const known: Record<string, unknown> = written ? { ...readJsonFile(written) } : {};
+  return {
+    model_type: "openvla_oft",
+    unnorm_key: findSuite(suite).pack.name,
+    max_prompt_length: 32,
+    ...known,
+    ...keys,
+    model_path: folder,
+  };
+}

@@ -1,0 +1,42 @@
+/** The program of a recording process: makes the shards it is told to, one after another, on one thread. */
+import { ScriptedRecorder } from "#envs";
+import { loadPolicy } from "#policies";
+import { UserError } from "#registry";
+import { type Device, threadCount } from "#tensor";
+import { PolicyRecorder } from "#training";
+import type { FromWorker, ToWorker } from "../collect/shard-workers.ts";
+import type { RecordingOrder } from "./collect.ts";
+
+let recorder: Promise<ScriptedRecorder | PolicyRecorder> | undefined;
+const tell = (message: FromWorker): boolean | undefined => process.send?.(message);
+
+process.on("disconnect", () => process.exit(0));
+process.on("message", (message: ToWorker<RecordingOrder>) => {
+  answer(message).catch((error: unknown) => {
+    if (error instanceof UserError) tell({ kind: "user-error", message: error.message });
+    else throw error;
+  });
+});
+
+async function answer(message: ToWorker<RecordingOrder>): Promise<void> {
+  if (message.kind === "settings") {
+    recorder = open(message.settings);
+    recorder.catch(() => {}); // told when the first shard asks
+    return;
+  }
+  const { jobs, path } = message.shard;
+  const summary = await (await recorder)?.collect(jobs, path, (outcome) =>
+    tell({ kind: "episode", outcome }),
+  );
+  if (summary) tell({ kind: "done", summary });
+}
+
+async function open({ settings, policy }: RecordingOrder): Promise<ScriptedRecorder | PolicyRecorder> {
+  threadCount(1);
+  if (!policy) return new ScriptedRecorder(settings);
+  const actor = await loadPolicy(policy.section, {
+    device: policy.device as Device,
+    actionSpec: { size: 7, gripper: "minus_one_opens" },
+  });
+  return new PolicyRecorder(actor, settings, policy.play);
+}
