@@ -11,6 +11,22 @@ export interface CommandEntry {
 }
 
 export const commands: Readonly<Record<string, CommandEntry>> = {
+  train: {
+    summary: "fine-tune a policy with reinforcement learning, as a configuration says",
+    load: async () => (await import("./train/index.ts")).trainCommand,
+  },
+  eval: {
+    summary: "measure a policy's success, task by task, with intervals",
+    load: async () => (await import("./eval.ts")).evalCommand,
+  },
+  compare: {
+    summary: "compare two evaluations start by start: better, or lucky?",
+    load: async () => (await import("./compare.ts")).compareCommand,
+  },
+  verify: {
+    summary: "check that checkpoints are whole, file by file",
+    load: async () => (await import("./verify.ts")).verifyCommand,
+  },
   doctor: {
     summary: "say what this machine can run, what is missing, and the command that mends it",
     load: async () => (await import("./doctor/index.ts")).doctorCommand,

@@ -8,7 +8,6 @@ import { join } from "node:path";
 import { type CheckedConfig, plain, planBatch, toYaml } from "#config";
 import { type Metrics, type MetricsWriter, openRunLog, Timers } from "#metrics";
 import { UserError } from "#registry";
-import { liveTensors } from "#tensor";
 import {
   type CheckpointState,
   fillCheckpoint,
@@ -34,6 +33,7 @@ export class Run {
   step: number;
   #saved: number | undefined;
   #stopping = false;
+  #lastTold = performance.now();
 
   private constructor(parts: {
     checked: CheckedConfig;
@@ -101,7 +101,11 @@ export class Run {
     return this.phase("eval", (onProgress) => this.#evaluator.evaluate({ extent: "all", onProgress }));
   }
 
+  /** The step's numbers to everybody. Its time runs from the last telling on, so that every second belongs to one step. */
   tell(step: number, metrics: Metrics): void {
+    const now = performance.now();
+    this.timers.add("step", (now - this.#lastTold) / 1000);
+    this.#lastTold = now;
     this.#log.write(step, { ...metrics, ...this.timers.take() });
     this.step = step + 1;
   }
@@ -122,11 +126,6 @@ export class Run {
       keepNewest(root, this.checked.config.runner.keep_checkpoints);
     });
     this.#saved = this.step;
-  }
-
-  /** For tests: tensors that this thread holds. */
-  get livingTensors(): number {
-    return liveTensors();
   }
 
   async close(): Promise<void> {

@@ -10,13 +10,11 @@ export async function train(run: Run): Promise<void> {
   const { crew } = run;
   while (run.step < run.totalSteps && !run.stopping) {
     const { step } = run;
-    const began = performance.now();
     await run.phase("sync_weights", () => crew.syncWeights(step));
     const collected = await run.phase("generate_rollouts", (progress) => crew.collect(step, progress));
     const judged = await run.phase("cal_adv_and_returns", () => crew.judge(collected));
     const learned = await run.phase("actor_training", (progress) => crew.learn(judged, step, progress));
     const evaluated = await run.evaluateAfter(step + 1);
-    run.timers.add("step", (performance.now() - began) / 1000);
     run.tell(step, { ...collected.metrics, ...judged.metrics, ...learned.metrics, ...evaluated });
     await run.keepIfDue();
   }

@@ -80,7 +80,7 @@ export class ActorWorker {
   /** All updates of one training step. */
   async learn(samples: Minibatch, step: number, onMinibatch?: () => void): Promise<Learned> {
     const { config } = this.#parts;
-    const rates = this.optimizer.setRates(this.#rate(step));
+    this.optimizer.setRates(this.#rate(step));
     const device = this.policy.device;
     const totals: Totals = {
       sums: keep(zeros([lossSumCount], { dtype: "float64", device })),
@@ -99,6 +99,7 @@ export class ActorWorker {
     const sums = await (this.#parts.ranks ?? alone).sum(totals.sums.toArray().map(Number));
     totals.sums.dispose();
     this.#complain(totals, step);
+    const { rates } = this.optimizer;
     const count = totals.taken + totals.skipped;
     return {
       metrics: {

@@ -47,10 +47,14 @@ export class PolicyOptimizer {
   }
 
   /** Sets the rates for a training step: the schedule's factor of each group's own. */
-  setRates(factor: number): { readonly actor: number; readonly critic: number | undefined } {
+  setRates(factor: number): void {
     const [policy, critic] = this.#adam.groups as [ParameterGroup, ParameterGroup | undefined];
     policy.lr = this.#settings.lr * factor;
     if (critic) critic.lr = (this.#settings.value_lr ?? this.#settings.lr) * factor;
+  }
+
+  get rates(): { readonly actor: number; readonly critic: number | undefined } {
+    const [policy, critic] = this.#adam.groups as [ParameterGroup, ParameterGroup | undefined];
     return { actor: this.warmsUp ? 0 : policy.lr, critic: critic?.lr };
   }
 

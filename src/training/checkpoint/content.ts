@@ -50,6 +50,7 @@ export async function fillCheckpoint(folder: string, crew: Crew, step: number): 
       mkdirSync(join(folder, "env"), { recursive: true });
       writeSafetensors(envFile(folder, i), all);
     }
+    for (const tensor of tensors.values()) tensor.dispose();
     return { plain, task_descriptions: seen ? [...seen.taskDescriptions] : null };
   });
   const state: CheckpointState = {

@@ -1,0 +1,29 @@
+/** `compare A B`: two evaluations of the same starts, start by start, with a test of whether the difference is luck. */
+import { existsSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { UserError } from "#registry";
+import { compareEvaluations, comparisonText, readEvaluation } from "#training";
+import type { Command } from "./command.ts";
+
+export const compareCommand: Command = {
+  usage: "compare A B [--json]    (folders of reverie eval, or their results.json)",
+
+  async run(argv) {
+    const { values, positionals } = parseArgs({
+      args: argv,
+      allowPositionals: true,
+      options: { json: { type: "boolean", default: false } },
+    });
+    const [first, second, ...extra] = positionals;
+    if (first === undefined || second === undefined || extra.length > 0)
+      throw new UserError(`compare takes two evaluations; usage: reverie ${this.usage}`);
+    const comparison = compareEvaluations(readEvaluation(fileOf(first)), readEvaluation(fileOf(second)));
+    console.log(values.json ? JSON.stringify(comparison, null, 2) : comparisonText(comparison));
+  },
+};
+
+function fileOf(path: string): string {
+  if (!existsSync(path)) throw new UserError(`there is no ${path}`);
+  return statSync(path).isDirectory() ? join(path, "results.json") : path;
+}

@@ -1,0 +1,38 @@
+/** `eval CONFIG`: plays every start of the evaluation's suite and says how often the policy succeeds, task by task. */
+import { join } from "node:path";
+import { evaluationTable, readEvaluation, readRun, startEngine } from "#training";
+import type { Command } from "./command.ts";
+import { parseRunArguments, type RunArguments } from "./train/arguments.ts";
+import { openScreen, stopOnSignals } from "./train/screen.ts";
+
+export const evalCommand: Command = {
+  usage:
+    "eval CONFIG [key=value…] [--model DIR] [--greedy] [--out DIR] [--device cpu|cuda] [--config-path DIR]",
+
+  async run(argv) {
+    const wishes = parseRunArguments(argv, this.usage);
+    await runEvaluation({ ...wishes, overrides: ["runner.only_eval=True", ...wishes.overrides] });
+  },
+};
+
+export async function runEvaluation({ config, overrides, configPath, folder }: RunArguments): Promise<void> {
+  const reading = { overrides, requireFiles: true, ...(configPath !== undefined && { configPath }) };
+  const checked = await readRun(config, reading);
+  const resultFile = join(folder, "results.json");
+  const screen = openScreen(checked.name, folder);
+  screen.opened?.(0, 1);
+  const engine = startEngine({ work: "evaluate", config, overrides, configPath, resultFile }, screen);
+  const forget = stopOnSignals(engine, screen.say);
+  try {
+    await engine.finished;
+  } finally {
+    forget();
+    await screen.close();
+  }
+  const file = readEvaluation(resultFile);
+  const { sampling, temperature, passes } = file.protocol;
+  const how = sampling === "sample" ? `sampled at temperature ${temperature}` : "greedy";
+  console.log(`${file.protocol.suite ?? file.protocol.env}, ${how}, ${passes} pass(es), ${file.model}\n`);
+  console.log(evaluationTable(file));
+  console.log(`\n${resultFile}`);
+}

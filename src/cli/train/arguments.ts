@@ -1,0 +1,88 @@
+/** What `reverie train` and `reverie eval` are asked, and where their results go. */
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { basename, join } from "node:path";
+import { parseArgs } from "node:util";
+import { UserError } from "#registry";
+
+export interface RunArguments {
+  readonly config: string;
+  readonly configPath: string | undefined;
+  /** key=value, ready for the configuration; the log folder among them. */
+  readonly overrides: readonly string[];
+  readonly folder: string;
+  readonly dryRun: boolean;
+}
+
+const options = {
+  "dry-run": { type: "boolean", default: false },
+  resume: { type: "boolean", default: false },
+  out: { type: "string" },
+  device: { type: "string" },
+  "config-path": { type: "string" },
+  model: { type: "string" },
+  greedy: { type: "boolean", default: false },
+} as const;
+
+const logKey = "runner.logger.log_path";
+
+export function parseRunArguments(argv: string[], usage: string, now = new Date()): RunArguments {
+  const { values, positionals } = parseArgs({ args: argv, options, allowPositionals: true });
+  const [config, ...given] = positionals;
+  if (config === undefined || /^[~+]|=/.test(config))
+    throw new UserError(
+      `which configuration? usage: reverie ${usage}; they are in examples/embodiment/config`,
+    );
+  for (const text of given)
+    if (!text.includes("=") && !text.startsWith("~"))
+      throw new UserError(`"${text}" is no override: expected key=value (one configuration at a time)`);
+  const name = basename(config).replace(/\.ya?ml$/, "");
+  const resumes = values.resume || given.some((text) => /^\+*runner\.resume_dir=auto$/.test(text));
+  const named = given.find((text) => text.startsWith(`${logKey}=`))?.slice(logKey.length + 1);
+  const folder = named ?? values.out ?? (resumes ? newestRun(name) : undefined) ?? newFolder(name, now);
+  return {
+    config,
+    configPath: values["config-path"],
+    folder,
+    dryRun: values["dry-run"],
+    overrides: [
+      ...(named === undefined ? [`${logKey}=${folder}`] : []),
+      ...(values.resume ? ["runner.resume_dir=auto"] : []),
+      ...deviceOverrides(values.device),
+      ...(values.model === undefined ? [] : modelOverrides(values.model)),
+      ...(values.greedy ? ["rollout.sampling_params.do_sample=False"] : []),
+      ...given,
+    ],
+  };
+}
+
+const newFolder = (name: string, now: Date): string => join("logs", `${timeText(now)}-${name}`);
+
+/** 20250131-23:59:59, in local time: what the launcher script writes too. */
+function timeText(now: Date): string {
+  const two = (value: number): string => String(value).padStart(2, "0");
+  const day = `${now.getFullYear()}${two(now.getMonth() + 1)}${two(now.getDate())}`;
+  return `${day}-${two(now.getHours())}:${two(now.getMinutes())}:${two(now.getSeconds())}`;
+}
+
+/** The newest folder under logs/ that an earlier run of this configuration left. */
+function newestRun(name: string): string | undefined {
+  if (!existsSync("logs")) return undefined;
+  const runs = readdirSync("logs")
+    .filter((entry) => entry.endsWith(`-${name}`) && statSync(join("logs", entry)).isDirectory())
+    .sort();
+  const newest = runs.at(-1);
+  return newest === undefined ? undefined : join("logs", newest);
+}
+
+function deviceOverrides(device: string | undefined): string[] {
+  if (device === undefined || device === "cuda") return []; // accelerators are used wherever there are any
+  if (device === "cpu") return ["++cluster.simulated_devices=1"];
+  throw new UserError(`--device is "${device}"; expected cpu or cuda`);
+}
+
+/** A model folder, or a checkpoint of a run. */
+function modelOverrides(path: string): string[] {
+  const inside = join(path, "actor", "model");
+  const folder = existsSync(inside) ? inside : path;
+  return [`actor.model.model_path=${folder}`, `rollout.model.model_path=${folder}`];
+}

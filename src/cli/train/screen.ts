@@ -1,0 +1,61 @@
+/** The live view of a run on the terminal, the same as plain lines in `run.log`, and Ctrl-C. */
+import { closeSync, mkdirSync, openSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { TerminalView } from "#metrics";
+import type { EngineHandle, EngineWatcher } from "#training";
+
+export interface RunScreen extends EngineWatcher {
+  close(): Promise<void>;
+}
+
+export function openScreen(title: string, folder: string): RunScreen {
+  mkdirSync(folder, { recursive: true });
+  const file = openSync(join(folder, "run.log"), "a");
+  const toFile = { write: (text: string) => writeSync(file, text) };
+  const early: string[] = []; // said before the number of steps is known
+  let views: TerminalView[] = [];
+  const say = (line: string): void => {
+    if (views.length > 0) for (const view of views) view.say(line);
+    else {
+      early.push(line);
+      process.stderr.write(`${line}\n`);
+    }
+  };
+  return {
+    opened(step, totalSteps) {
+      const options = { title, totalSteps, doneSteps: step };
+      for (const line of early) toFile.write(`${line}\n`);
+      views = [new TerminalView(options), new TerminalView({ ...options, screen: toFile })];
+    },
+    doing(phase, done, total) {
+      for (const view of views) view.doing(phase, done, total);
+    },
+    say,
+    told(step, metrics) {
+      for (const view of views) view.write(step, metrics);
+    },
+    async close() {
+      await Promise.all(views.map((view) => view.close()));
+      closeSync(file);
+    },
+  };
+}
+
+/** The first Ctrl-C (or SIGTERM) asks the run to save and end, the second ends it at once. Gives a function that undoes this. */
+export function stopOnSignals(engine: EngineHandle, say: (line: string) => void): () => void {
+  let asked = false;
+  const onSignal = (signal: NodeJS.Signals): void => {
+    if (asked) {
+      void engine.kill().then(() => process.exit(signal === "SIGINT" ? 130 : 143));
+      return;
+    }
+    asked = true;
+    say("stopping after this step, with a checkpoint; once more ends at once");
+    engine.stop();
+  };
+  const signals = ["SIGINT", "SIGTERM"] as const;
+  for (const signal of signals) process.on(signal, onSignal);
+  return () => {
+    for (const signal of signals) process.off(signal, onSignal);
+  };
+}
