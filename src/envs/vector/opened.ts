@@ -4,8 +4,7 @@ import { UserError } from "#registry";
 import { type Tensor, tensor } from "#tensor";
 import type { EnvCursor, EnvPlace, OpenedEnv, StartPool } from "../open-env.ts";
 import { simulatorEnvSettings } from "./settings.ts";
-import { type ChunkWatcher, SimulatorEnv, type SimulatorEnvState } from "./simulator-env.ts";
-import type { SlotStart } from "./slot-host.ts";
+import { SimulatorEnv, type SimulatorEnvState } from "./simulator-env.ts";
 
 export async function openSimulator(
   section: Readonly<Record<string, unknown>>,
@@ -15,32 +14,21 @@ export async function openSimulator(
   if (!parsed.success)
     throw new UserError(`this env section cannot be opened:\n${z.prettifyError(parsed.error)}`);
   const settings = { ...parsed.data, seed: parsed.data.seed + place.seedOffset };
-  const starts = new Map<number, SlotStart>();
   const env = new SimulatorEnv(place.size, settings, {
     instance: place.firstSlot / place.size,
     instances: place.slots / place.size,
-    watcher: alsoNoting(starts, place.watcher),
+    ...(place.watcher && { watcher: place.watcher }),
     ...(place.say && { say: place.say }),
   });
   return {
     env,
-    pool: poolOf(env, starts),
+    pool: poolOf(env),
     save: (running) => cursorOf(env.save(), running),
-    load: (cursor) => restore(env, cursor, starts),
+    load: (cursor) => restore(env, cursor),
   };
 }
 
-function alsoNoting(starts: Map<number, SlotStart>, watcher: ChunkWatcher | undefined): ChunkWatcher {
-  return {
-    ...watcher,
-    began(start, instruction, sight) {
-      starts.set(start.slot, start);
-      return watcher?.began?.(start, instruction, sight);
-    },
-  };
-}
-
-function poolOf(env: SimulatorEnv, starts: ReadonlyMap<number, SlotStart>): StartPool {
+function poolOf(env: SimulatorEnv): StartPool {
   const { suite, settings } = env;
   const chosen = settings.task_id_filter ?? suite.tasks.map((_, task) => task);
   const counts = chosen.map((task) => suite.pack.readInitStates(suite.tasks[task]!).count);
@@ -48,7 +36,7 @@ function poolOf(env: SimulatorEnv, starts: ReadonlyMap<number, SlotStart>): Star
     tasks: suite.tasks.map(({ name }) => name),
     starts: counts.reduce((sum, count) => sum + count, 0),
     restart: () => env.restartEvaluation(),
-    startOf: (slot) => (env.isPlaying(slot) ? starts.get(slot) : undefined),
+    startOf: (slot) => env.startOf(slot),
   };
 }
 
@@ -65,17 +53,12 @@ function cursorOf({ resetIds, slots }: SimulatorEnvState, running: boolean): Env
 
 type SavedSlot = Omit<SimulatorEnvState["slots"][number], "snapshot"> & { readonly task?: number };
 
-async function restore(
-  env: SimulatorEnv,
-  { plain, tensors }: EnvCursor,
-  starts: Map<number, SlotStart>,
-): Promise<void> {
+async function restore(env: SimulatorEnv, { plain, tensors }: EnvCursor): Promise<void> {
   const { resetIds, slots } = plain as { resetIds: string; slots?: SavedSlot[] };
   if (slots && slots.length !== env.size)
     throw new UserError(
       `the saved env has ${slots.length} slots and this one ${env.size}: resume with the same settings`,
     );
-  for (const { start } of slots ?? []) if (start) starts.set(start.slot, start);
   const snapshots = (slots ?? env.save().slots).map((saved, slot) => {
     const data = tensors.get(`snapshot.${slot}`)?.data() as Float64Array | undefined;
     const task = (saved as SavedSlot).task;

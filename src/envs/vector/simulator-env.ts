@@ -7,7 +7,7 @@
  */
 import type { EnvStep, Observation } from "#data";
 import { UserError } from "#registry";
-import type { Tensor } from "#tensor";
+import { scope, type Tensor } from "#tensor";
 import { actionSize } from "../engine/scene-simulation.ts";
 import type { ResetRequest, VectorEnv } from "../env.ts";
 import { findSuite, type Suite } from "../packs.ts";
@@ -39,7 +39,11 @@ export interface ChunkWatcher {
   /** Whether pictures between the last ones of chunks are wanted, by slot. */
   films?(slot: number): boolean;
   began?(start: SlotStart, instruction: string, sight: Sight): void | Promise<void>;
+  /** After all slots of a reset began. */
+  settled?(): void | Promise<void>;
   played?(chunk: PlayedChunk): void | Promise<void>;
+  /** After all slots played their chunk, before those that are done reset. */
+  chunkEnded?(): void | Promise<void>;
 }
 
 export interface SimulatorEnvParts extends Partial<EnvPosition> {
@@ -167,6 +171,7 @@ export class SimulatorEnv implements VectorEnv {
     const sights = await this.#pool.chunk(requests);
     const board = new ChunkBoard(this.size, chunk);
     for (const [i, slot] of playing.entries()) await this.#enter(slot, rows[slot]!, sights[i]!, board);
+    await this.#watcher?.chunkEnded?.();
     return this.#answer(board);
   }
 
@@ -207,6 +212,7 @@ export class SimulatorEnv implements VectorEnv {
       this.#views.show(start.slot, sights[i]!);
       await this.#watcher?.began?.(start, language, sights[i]!);
     }
+    if (starts.length > 0) await this.#watcher?.settled?.();
   }
 
   #startOf(slot: number, id: number): SlotStart {
@@ -259,7 +265,9 @@ export class SimulatorEnv implements VectorEnv {
       throw new UserError(
         `actions of shape [${actions.shape.join(", ")}]; this env takes [${this.size}, C, ${actionSize}]: envs, actions per chunk, action size`,
       );
-    const numbers = actions.to({ dtype: "float32", device: "cpu" }).contiguous().data() as Float32Array;
+    const numbers = scope(
+      () => actions.to({ dtype: "float32", device: "cpu" }).contiguous().data() as Float32Array,
+    );
     const bad = numbers.findIndex((value) => !Number.isFinite(value));
     const length = chunk * actionSize;
     if (bad >= 0)

@@ -1,0 +1,85 @@
+/** Films episodes, one MP4 each: every n-th, or those that failed. */
+import { renameSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { Mp4Writer } from "#formats";
+import type { ChunkWatcher, PlayedChunk } from "../vector/simulator-env.ts";
+import type { Sight, SlotStart } from "../vector/slot-host.ts";
+import type { Rgb } from "./picture.ts";
+import { type FilmOptions, SlotFilm } from "./slot-film.ts";
+
+export interface EpisodeVideoOptions extends FilmOptions {
+  readonly folder: string;
+  readonly fps: number;
+  /** Film one episode of this many; 1: all. */
+  readonly every?: number;
+  readonly failuresOnly?: boolean;
+}
+
+interface Shooting {
+  readonly number: number;
+  readonly start: SlotStart;
+  readonly film: SlotFilm;
+  readonly writer: Mp4Writer;
+  success: boolean;
+}
+
+export class EpisodeVideos implements ChunkWatcher {
+  readonly #options: EpisodeVideoOptions;
+  readonly #shooting = new Map<number, Shooting>();
+  #count = 0;
+  /** Videos finished so far. */
+  readonly paths: string[] = [];
+
+  constructor(options: EpisodeVideoOptions) {
+    this.#options = options;
+  }
+
+  films(slot: number): boolean {
+    return this.#shooting.has(slot);
+  }
+
+  async began(start: SlotStart, instruction: string, sight: Sight): Promise<void> {
+    await this.#finish(start.slot);
+    const number = this.#count++;
+    if (number % (this.#options.every ?? 1) !== 0) return;
+    const film = new SlotFilm(this.#options);
+    const first = film.begin(instruction, sight);
+    const writer = this.#open(number, first);
+    this.#shooting.set(start.slot, { number, start, film, writer, success: false });
+    await writer.addFrame(first.data);
+  }
+
+  async played(chunk: PlayedChunk): Promise<void> {
+    const shooting = this.#shooting.get(chunk.slot);
+    if (!shooting) return;
+    for (const { data } of shooting.film.continue(chunk)) await shooting.writer.addFrame(data);
+    shooting.success = chunk.account.successOnce;
+  }
+
+  /** Ends the videos that are being made. */
+  async finish(): Promise<void> {
+    for (const slot of [...this.#shooting.keys()]) await this.#finish(slot);
+  }
+
+  #open(number: number, { width, height }: Rgb): Mp4Writer {
+    const { folder, fps } = this.#options;
+    return new Mp4Writer(join(folder, `episode-${String(number).padStart(5, "0")}.mp4`), {
+      width,
+      height,
+      fps,
+    });
+  }
+
+  async #finish(slot: number): Promise<void> {
+    const shooting = this.#shooting.get(slot);
+    this.#shooting.delete(slot);
+    if (!shooting) return;
+    const { writer, start, success } = shooting;
+    await writer.close();
+    if (this.#options.failuresOnly && success) return rmSync(writer.path, { force: true });
+    const verdict = success ? "success" : "failure";
+    const path = writer.path.replace(/\.mp4$/, `-task${start.task}-trial${start.trial}-${verdict}.mp4`);
+    renameSync(writer.path, path);
+    this.paths.push(path);
+  }
+}

@@ -1,0 +1,135 @@
+/** Pictures, captions and tiles by hand; films made from the env and decoded again. */
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { after, test } from "node:test";
+import { findFfmpeg } from "#formats";
+import { tensor } from "#tensor";
+import { simulatorEnvSettings } from "../vector/settings.ts";
+import { type ChunkWatcher, SimulatorEnv } from "../vector/simulator-env.ts";
+import { watchAll } from "../vector/watchers.ts";
+import { EpisodeVideos } from "./episode-videos.ts";
+import { enlarge, type Rgb, tile, wrap, writeOn } from "./picture.ts";
+import { RolloutVideo } from "./rollout-video.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "reverie-video-"));
+after(() => rmSync(folder, { recursive: true, force: true }));
+const plain = (width: number, height: number, value: number): Rgb => ({
+  width,
+  height,
+  data: new Uint8Array(3 * width * height).fill(value),
+});
+
+test("enlarging repeats every pixel", () => {
+  const picture = { width: 2, height: 1, data: Uint8Array.of(1, 2, 3, 4, 5, 6) };
+  const { width, height, data } = enlarge(picture, 2);
+  assert.deepEqual([width, height], [4, 2]);
+  assert.deepEqual([...data.subarray(0, 12)], [1, 2, 3, 1, 2, 3, 4, 5, 6, 4, 5, 6]);
+  assert.deepEqual(data.subarray(12), data.subarray(0, 12));
+});
+
+test("text breaks at spaces, and a word longer than a line is cut", () => {
+  assert.deepEqual(wrap("put the cube in", 8), ["put the", "cube in"]);
+  assert.deepEqual(wrap("abcdefghij k", 4), ["abcd", "efgh", "ij k"]);
+  assert.deepEqual(wrap("", 4), []);
+});
+
+test("a caption is white on a darkened strip and leaves the rest of the picture alone", () => {
+  const picture = plain(64, 60, 100);
+  const { data } = writeOn(picture, ["I"]);
+  const strip = data.subarray(0, 3 * 64 * 20);
+  assert.deepEqual([...new Set(strip)].sort(), [25, 255]);
+  assert.ok(data.subarray(3 * 64 * 20).every((value) => value === 100));
+  assert.ok(
+    picture.data.every((value) => value === 100),
+    "the original is untouched",
+  );
+});
+
+test("five pictures are tiled in two rows, down the columns first, with a black place left over", () => {
+  const { width, height, data } = tile([1, 2, 3, 4, 5].map((value) => plain(1, 1, value)));
+  assert.deepEqual([width, height], [3, 2]);
+  const reds = [...data].filter((_, i) => i % 3 === 0);
+  assert.deepEqual(reds, [1, 3, 5, 2, 4, 0]);
+});
+
+async function play(watcher: ChunkWatcher, chunks: number): Promise<void> {
+  const settings = simulatorEnvSettings.parse({
+    task_suite_name: "tabletop_object",
+    max_episode_steps: 8,
+    auto_reset: true,
+    wrist_camera: false,
+    init_params: { camera_heights: 48, camera_widths: 64 },
+    env_workers: 0,
+  });
+  const env = new SimulatorEnv(3, settings, { watcher });
+  await env.reset();
+  for (let i = 0; i < chunks; i++) {
+    const values = Float32Array.from({ length: 3 * 4 * 7 }, (_, k) => Math.sin(3.7 * (k + 1) * (i + 1)));
+    await env.step(tensor(values, { shape: [3, 4, 7] }));
+  }
+  await env.close();
+}
+
+/** Width, height and number of frames, as ffmpeg sees them. */
+function probe(path: string): { size: string; frames: number } {
+  const args = ["-i", path, "-map", "0:v", "-f", "rawvideo", "-pix_fmt", "gray", "-"];
+  const raw = execFileSync(findFfmpeg(), ["-v", "error", ...args], { maxBuffer: 2 ** 28 });
+  let said = "";
+  try {
+    execFileSync(findFfmpeg(), ["-i", path], { stdio: ["ignore", "ignore", "pipe"] });
+  } catch (error) {
+    said = String((error as { stderr: Buffer }).stderr);
+  }
+  const [, size = "", width = "0", height = "1"] = /Video:.*?, ((\d+)x(\d+))/.exec(said) ?? [];
+  return { size, frames: raw.length / (Number(width) * Number(height)) };
+}
+
+const { width, height, caption } = { width: 64, height: 48, caption: true };
+
+test("an episode's video has its first sight and one frame per action; a rollout's also those after resets", async () => {
+  const episodes = new EpisodeVideos({ folder: join(folder, "e"), width, height, caption, fps: 10 });
+  const rollout = new RolloutVideo({
+    folder: join(folder, "r"),
+    seed: 7,
+    slots: 3,
+    width,
+    height,
+    caption,
+    fps: 10,
+  });
+  await play(watchAll([episodes, rollout]), 3);
+  await episodes.finish();
+  await rollout.flush();
+  assert.deepEqual(
+    episodes.paths.map((path) => probe(path).frames),
+    [9, 9, 9, 5, 5, 5],
+  );
+  assert.equal(probe(episodes.paths[0]!).size, "256x192");
+  assert.match(basename(episodes.paths[0]!), /^episode-00000-task\d-trial\d+-(success|failure)\.mp4$/);
+  // Three slots: one row of three. 1 + 4 + 4 + 1 after the reset + 4.
+  assert.deepEqual(rollout.paths, [join(folder, "r", "seed_7", "0.mp4")]);
+  assert.deepEqual(probe(rollout.paths[0]!), { size: "768x192", frames: 14 });
+});
+
+test("every n-th episode is filmed, and successes are dropped when only failures are wanted", async () => {
+  const some = new EpisodeVideos({ folder: join(folder, "s"), width, height, caption, fps: 10, every: 4 });
+  const failures = new EpisodeVideos({
+    folder: join(folder, "f"),
+    width,
+    height,
+    caption,
+    fps: 10,
+    failuresOnly: true,
+  });
+  await play(watchAll([some, failures]), 3);
+  await some.finish();
+  await failures.finish();
+  assert.deepEqual(some.paths.map((path) => basename(path).slice(0, 13)).sort(), [
+    "episode-00000",
+    "episode-00004",
+  ]);
+  assert.ok(failures.paths.every((path) => path.endsWith("-failure.mp4")));
+});
