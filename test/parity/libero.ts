@@ -3,12 +3,13 @@
  *
  * DIR is one recorded episode (a folder with meta.json, trace.npz and model.xml), a folder of them, or a folder of
  * such folders. Each scene is built from its BDDL; the recorded XML only serves as the reference for the compiled
- * model.
+ * model. With DIR "tasks" instead, every task of every suite is assembled, compiled and reset.
  */
 import { existsSync, readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import { liberoPack } from "#envs";
 import { UserError } from "#registry";
+import { everyTask } from "./libero/all-tasks.ts";
 import { compareFrames } from "./libero/frames.ts";
 import { compareModels } from "./libero/models.ts";
 import { preparedAssets } from "./libero/prepared-assets.ts";
@@ -17,18 +18,21 @@ import { replayEpisode } from "./libero/replay.ts";
 import type { ParityCase, ParityOptions } from "./main.ts";
 
 export async function run(dir: string, options: ParityOptions = {}): Promise<ParityCase[]> {
-  const folders = episodesIn(dir);
-  if (folders.length === 0) throw new UserError(`${dir} has no recorded episode: no folder with a meta.json`);
+  const folders = dir === everyTaskName ? [] : episodesIn(dir);
   const pack = liberoPack(await preparedAssets(options.assets));
   const cases: ParityCase[] = [];
-  for (const folder of folders) {
-    for (const found of runEpisode(folder, pack)) {
-      cases.push(found);
-      options.say?.(found);
+  const take = (found: Iterable<ParityCase>) => {
+    for (const one of found) {
+      cases.push(one);
+      options.say?.(one);
     }
-  }
+  };
+  for (const folder of folders) take(runEpisode(folder, pack));
+  if (dir === everyTaskName) take(everyTask(pack));
   return cases;
 }
+
+const everyTaskName = "tasks";
 
 /** Failing to build or run an episode fails that episode, not the others. */
 function* runEpisode(folder: string, pack: ReturnType<typeof liberoPack>): Generator<ParityCase> {
@@ -63,5 +67,7 @@ function episodesIn(dir: string): string[] {
       .map((entry) => join(folder, entry.name))
       .sort();
   const direct = below(dir).filter(isEpisode);
-  return direct.length > 0 ? direct : below(dir).flatMap(below).filter(isEpisode);
+  const found = direct.length > 0 ? direct : below(dir).flatMap(below).filter(isEpisode);
+  if (found.length === 0) throw new UserError(`${dir} has no recorded episode: no folder with a meta.json`);
+  return found;
 }
