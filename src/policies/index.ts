@@ -18,6 +18,7 @@ export type {
 
 export const policies = new Registry<PolicyFamily>("policy", {
   openvla_oft: async () => (await import("./openvla-oft/index.ts")).openVlaOft as unknown as PolicyFamily,
+  openpi: async () => (await import("./pi0/index.ts")).openPi as unknown as PolicyFamily,
   openvla: async () => (await import("./openvla/index.ts")).openVla as unknown as PolicyFamily,
 });
 

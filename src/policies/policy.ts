@@ -35,6 +35,11 @@ export interface LearnOptions extends EvaluateOptions {
   readonly checkpointing?: boolean;
 }
 
+export interface SupervisedOptions {
+  /** For losses that are an expectation (flow matching): the stream on the CPU that samples it. Others need none. */
+  readonly generator?: Generator | undefined;
+}
+
 /**
  * What the environment expects of an action.
  *
@@ -80,7 +85,7 @@ export interface Policy {
   /** Demonstrations (`actions_BCD` float32, in the env's units) as forward inputs to learn from. */
   label(observation: Observation, actions_BCD: Tensor): ForwardInputs;
   /** The loss of labelled demonstrations: a scalar with gradients. */
-  supervisedLoss(sample: { readonly forwardInputs: ForwardInputs }): Tensor;
+  supervisedLoss(sample: { readonly forwardInputs: ForwardInputs }, options?: SupervisedOptions): Tensor;
 
   /** Writes a folder that this family, and the reference implementation, can load. */
   save(folder: string, options?: SaveOptions): Promise<void>;

@@ -8,6 +8,8 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { UserError } from "#registry";
 import { Comparison, type ParityCase, type ParityOptions } from "./policies/comparison.ts";
+import { runPi0 } from "./policies/pi0.ts";
+import { isPi0Case } from "./policies/pi0-case.ts";
 import { runPrismatic } from "./policies/prismatic.ts";
 import { compareTokenizers } from "./policies/tokenizers.ts";
 
@@ -43,5 +45,6 @@ type Runner = (folder: string, comparison: Comparison) => Promise<void>;
 
 function familyOf(variant: string | undefined, folder: string): Runner {
   if (variant !== undefined && /^(rlinf|official|openvla)/.test(variant)) return runPrismatic;
+  if (isPi0Case(folder)) return runPi0;
   throw new UserError(`${folder}: inputs.json describes variant "${variant}", which no runner here knows`);
 }

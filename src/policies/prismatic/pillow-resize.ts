@@ -1,8 +1,8 @@
 /**
- * Pillow's bicubic resize of 8-bit pictures, to the bit.
+ * Pillow's resize of 8-bit pictures, to the bit.
  *
- * The `official` OpenVLA-OFT checkpoints were made with pictures resized by Pillow, whose answers differ
- * from libtorch's in the last bit: it widens the filter when shrinking (antialiasing), keeps 22-bit fixed-point
+ * The `official` OpenVLA-OFT checkpoints (bicubic) and π0 (bilinear) were made with pictures resized by Pillow, whose
+ * answers differ from libtorch's in the last bit: it widens the filter when shrinking (antialiasing), keeps 22-bit fixed-point
  * weights, and rounds to bytes after the horizontal pass and again after the vertical one.
  */
 
@@ -18,6 +18,14 @@ const precisionBits = 32 - 8 - 2;
 const half = 1 << (precisionBits - 1);
 const tapsCache = new Map<string, Taps>();
 
+export type Filter = "bicubic" | "bilinear";
+
+/** Each filter's shape, and how far it reaches at scale 1. */
+const filters: Readonly<Record<Filter, { shape: (x: number) => number; reach: number }>> = {
+  bicubic: { shape: bicubic, reach: 2 },
+  bilinear: { shape: (x) => Math.max(0, 1 - Math.abs(x)), reach: 1 },
+};
+
 /** Keys' cubic with a = −0.5. */
 function bicubic(x: number): number {
   const a = -0.5;
@@ -27,13 +35,13 @@ function bicubic(x: number): number {
   return 0;
 }
 
-function tapsFor(inSize: number, outSize: number): Taps {
-  const key = `${inSize}:${outSize}`;
+function tapsFor(inSize: number, outSize: number, filter: Filter): Taps {
+  const key = `${filter}:${inSize}:${outSize}`;
   const known = tapsCache.get(key);
   if (known) return known;
   const scale = inSize / outSize;
   const stretch = Math.max(scale, 1);
-  const support = 2 * stretch;
+  const support = filters[filter].reach * stretch;
   const width = Math.ceil(support) * 2 + 1;
   const taps: Taps = {
     start: new Int32Array(outSize),
@@ -41,7 +49,8 @@ function tapsFor(inSize: number, outSize: number): Taps {
     weights: new Int32Array(outSize * width),
     width,
   };
-  for (let i = 0; i < outSize; i++) fillTaps(taps, i, (i + 0.5) * scale, support, stretch, inSize);
+  for (let i = 0; i < outSize; i++)
+    fillTaps(taps, i, (i + 0.5) * scale, { filter, support, stretch, inSize });
   tapsCache.set(key, taps);
   return taps;
 }
@@ -50,14 +59,13 @@ function fillTaps(
   taps: Taps,
   i: number,
   centre: number,
-  support: number,
-  stretch: number,
-  inSize: number,
+  { filter, support, stretch, inSize }: { filter: Filter; support: number; stretch: number; inSize: number },
 ): void {
+  const { shape } = filters[filter];
   const first = Math.max(Math.trunc(centre - support + 0.5), 0);
   const last = Math.min(Math.trunc(centre + support + 0.5), inSize);
   const raw = Array.from({ length: last - first }, (_, k) =>
-    bicubic((k + first - centre + 0.5) * (1 / stretch)),
+    shape((k + first - centre + 0.5) * (1 / stretch)),
   );
   const total = raw.reduce((sum, weight) => sum + weight, 0);
   taps.start[i] = first;
@@ -77,8 +85,9 @@ function resizeAxis(
   size: number,
   inner: number,
   outSize: number,
+  filter: Filter,
 ): Uint8Array {
-  const { start, count, weights, width } = tapsFor(size, outSize);
+  const { start, count, weights, width } = tapsFor(size, outSize, filter);
   const output = new Uint8Array(outer * outSize * inner);
   for (let o = 0; o < outer; o++) {
     for (let i = 0; i < outSize; i++) {
@@ -95,13 +104,20 @@ function resizeAxis(
 }
 
 /** `image` is [height, width, 3], row by row; answers [outHeight, outWidth, 3]. */
-export function pillowBicubic(
+export function pillowResize(
   image: Uint8Array,
   [height, width]: readonly [number, number],
   [outHeight, outWidth]: readonly [number, number],
+  filter: Filter,
 ): Uint8Array {
   let pixels = image;
-  if (width !== outWidth) pixels = resizeAxis(pixels, height, width, 3, outWidth);
-  if (height !== outHeight) pixels = resizeAxis(pixels, 1, height, outWidth * 3, outHeight);
+  if (width !== outWidth) pixels = resizeAxis(pixels, height, width, 3, outWidth, filter);
+  if (height !== outHeight) pixels = resizeAxis(pixels, 1, height, outWidth * 3, outHeight, filter);
   return pixels;
 }
+
+export const pillowBicubic = (
+  image: Uint8Array,
+  from: readonly [number, number],
+  to: readonly [number, number],
+): Uint8Array => pillowResize(image, from, to, "bicubic");

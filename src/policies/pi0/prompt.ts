@@ -1,0 +1,115 @@
+/**
+ * What the policy is told and shown: the task's sentence as Gemma tokens, and the cameras' pictures.
+ *
+ * Unlike OpenVLA's, a prompt is the bare sentence with a line break behind it; π0.5 may also spell out the state.
+ * Padding is on the right. Pictures keep their shape: they are resized as Pillow does it (bilinear) and
+ * centred on black.
+ *
+ * Shapes: B batch, N cameras, L prompt columns, Q numbers of state, S side of the network's picture.
+ */
+import type { Observation } from "#data";
+import { UserError } from "#registry";
+import { cat, stack, type Tensor, tensor } from "#tensor";
+import { pillowResize } from "../prismatic/pillow-resize.ts";
+import type { PromptTokenizer } from "../prismatic/tokenizer.ts";
+
+/** One line, words apart. */
+export const cleanTask = (task: string): string => task.trim().replaceAll("_", " ").replaceAll("\n", " ");
+
+/** Where a normalised number lies among 256 bins over [−1, 1], as numpy.digitize counts: −1 is below all. */
+export const stateBin = (value: number): number => Math.min(255, Math.max(-1, Math.floor((value + 1) * 128)));
+
+export const statePrompt = (task: string, state: ArrayLike<number>): string =>
+  `Task: ${cleanTask(task)}, State: ${Array.from(state, stateBin).join(" ")};\nAction: `;
+
+/** Ids of each row's prompt. `states` are normalised, Q numbers a row; given only when they are part of the prompt. */
+export function promptRows(
+  tokenizer: PromptTokenizer,
+  tasks: readonly string[],
+  states?: Float64Array,
+): number[][] {
+  const Q = (states?.length ?? 0) / tasks.length;
+  return tasks.map((task, b) => {
+    if (states) return [...tokenizer.encode(statePrompt(task, states.subarray(b * Q, (b + 1) * Q)))];
+    const lineBreak = tokenizer.encode("\n").slice(1); // encoded apart, and without a second begin token
+    return [...tokenizer.encode(cleanTask(task)), ...lineBreak];
+  });
+}
+
+export interface PromptBatch {
+  readonly ids_BL: Tensor; // int64
+  readonly mask_BL: Tensor; // bool
+}
+
+/** Padded with 0 on the right to `length` columns. */
+export function padRight(rows: readonly (readonly number[])[], length: number): PromptBatch {
+  const ids = new BigInt64Array(rows.length * length);
+  const mask = new Uint8Array(rows.length * length);
+  for (const [b, row] of rows.entries()) {
+    if (row.length > length) {
+      throw new UserError(
+        `a prompt has ${row.length} tokens and the model reads ${length} (openpi.max_token_len); shorten the task's sentence`,
+      );
+    }
+    for (const [i, id] of row.entries()) {
+      ids[b * length + i] = BigInt(id);
+      mask[b * length + i] = 1;
+    }
+  }
+  const shape = [rows.length, length];
+  return { ids_BL: tensor(ids, { shape }), mask_BL: tensor(mask, { shape }).bool() };
+}
+
+/** Without the columns that are padding in every row, and whether padding is left. Nobody looks at padding. */
+export function trimRight({ ids_BL, mask_BL }: PromptBatch): PromptBatch & { readonly padded: boolean } {
+  const lengths = mask_BL.long().sum(1).toArray().map(Number);
+  const longest = Math.max(1, ...lengths);
+  return {
+    ids_BL: ids_BL.narrow(1, 0, longest),
+    mask_BL: mask_BL.narrow(1, 0, longest),
+    padded: lengths.some((length) => length < longest),
+  };
+}
+
+/** The first `cameras` pictures, main then wrists then extras: uint8 [B, N, 3, S, S] on the host. */
+export function takePictures(observation: Observation, cameras: number, side: number): Tensor {
+  const { mainImages, wristImages, extraImages } = observation;
+  const views = [mainImages.unsqueeze(1), wristImages, extraImages].filter((view) => view !== undefined);
+  const found = views.reduce((sum, view) => sum + view.size(1), 0);
+  if (found < cameras) {
+    throw new UserError(
+      `the policy reads ${cameras} pictures (openpi.num_images_in_input) and the environment shows ${found}; ` +
+        "lower num_images_in_input or give the environment a wrist camera",
+    );
+  }
+  const resized = views.map((view_BKHWC) => {
+    const [B = 0, K = 0] = view_BKHWC.shape;
+    return resizeWithPad(view_BKHWC.flatten(0, 1), side).unflatten(0, [B, K]);
+  });
+  return cat(resized, 1).narrow(1, 0, cameras).permute([0, 1, 4, 2, 3]).contiguous();
+}
+
+/** uint8 [X, H, W, 3] to uint8 [X, S, S, 3]: as large as fits, in the middle of black. */
+export function resizeWithPad(images_XHWC: Tensor, side: number): Tensor {
+  const [X = 0, height = 0, width = 0] = images_XHWC.shape;
+  const images = images_XHWC.cpu().contiguous();
+  if (height === side && width === side) return images;
+  const ratio = Math.max(width, height) / side;
+  const [inHeight, inWidth] = [Math.trunc(height / ratio), Math.trunc(width / ratio)];
+  const [top, left] = [Math.trunc((side - inHeight) / 2), Math.trunc((side - inWidth) / 2)];
+  const bytes = images.data() as Uint8Array;
+  const stride = height * width * 3;
+  const pictures = Array.from({ length: X }, (_, x) => {
+    const picture = bytes.subarray(x * stride, (x + 1) * stride);
+    const small = pillowResize(picture, [height, width], [inHeight, inWidth], "bilinear");
+    const large = new Uint8Array(side * side * 3);
+    for (let y = 0; y < inHeight; y++) {
+      large.set(small.subarray(y * inWidth * 3, (y + 1) * inWidth * 3), ((top + y) * side + left) * 3);
+    }
+    return tensor(large, { shape: [side, side, 3] });
+  });
+  return stack(pictures, 0);
+}
+
+/** Bytes to [−1, 1], float32, on the bytes' device. */
+export const toPixels = (images: Tensor): Tensor => images.float().div(255).mul(2).sub(1);
