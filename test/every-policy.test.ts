@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { loadPolicy, type Policy, policies } from "#policies";
 import { Generator, liveTensors, type Tensor } from "#tensor";
+import { testPi0Checkpoint, testSection } from "../src/policies/pi0/test-checkpoint.ts";
 import { temporaryFolder, testCheckpoint, testObservation } from "../src/policies/test-checkpoint.ts";
 
 /** A config's model section for a tiny checkpoint of each family, and how closely judging repeats acting. */
@@ -21,6 +22,7 @@ const samples: Readonly<Record<string, () => Sample>> = {
     model: { model_path: testCheckpoint(), precision: "fp32", add_value_head: true },
     repeats: 1e-5,
   }),
+  openpi: () => ({ model: testSection(testPi0Checkpoint()), repeats: 0 }),
 };
 
 const actionSpec = { size: 7, gripper: "minus_one_opens" } as const;
@@ -69,13 +71,14 @@ for (const [name, sampleOf] of Object.entries(samples)) {
     const observation = testObservation(2);
     const { actions } = policy.act(observation, { mode: "sample", generator: new Generator(2) });
     const sample = { forwardInputs: policy.label(observation, actions) };
-    const before = policy.supervisedLoss(sample);
+    const loss = () => policy.supervisedLoss(sample, { generator: new Generator(3) });
+    const before = loss();
     before.backward();
     for (const weight of policy.module.parameters()) {
       const { grad } = weight;
       if (grad) weight.detach().sub_(grad.mul(0.02));
     }
-    assert.ok(policy.supervisedLoss(sample).item() < before.item());
+    assert.ok(loss().item() < before.item());
   });
 
   test(`${name}: acting leaves nothing behind but its answer`, async () => {

@@ -7,7 +7,7 @@ import { run } from "./parity/policies.ts";
 import { needsShared, sharedFolder } from "./shared.ts";
 
 const root = sharedFolder() ? join(sharedFolder()!, "fixtures/policies") : undefined;
-const folders = root ? readdirSync(root).filter((name) => name.startsWith("openvla")) : ["openvla_oft"];
+const folders = root ? readdirSync(root).filter((name) => /^(openvla|pi0)/.test(name)) : ["openvla_oft"];
 
 for (const name of folders) {
   test(`${name} gives the reference's numbers`, { skip: needsShared() }, async () => {

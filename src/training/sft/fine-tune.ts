@@ -133,7 +133,8 @@ export class SftRun {
   /** Adds a part's gradients, weighted by its share of the batch. */
   #accumulate(rows: Tensor, share: number): Tensor {
     return scope(() => {
-      const loss = this.policy.supervisedLoss({ forwardInputs: this.#select(rows) }).mul(share);
+      const sample = { forwardInputs: this.#select(rows) };
+      const loss = this.policy.supervisedLoss(sample, { generator: this.#random }).mul(share);
       loss.backward();
       return loss.detach();
     });
