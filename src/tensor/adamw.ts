@@ -13,6 +13,7 @@ import { fast } from "./operator.ts";
 import type { Tensor } from "./tensor.ts";
 
 const fusedAdamW = fast("aten::_fused_adamw_") as (...args: unknown[]) => void;
+const fusedAdamWByTensor = fast("aten::_fused_adamw_.tensor_lr") as (...args: unknown[]) => void;
 const addScalarToAll = fast("aten::_foreach_add_.Scalar") as (
   tensors: readonly Tensor[],
   value: number,
@@ -30,6 +31,8 @@ export interface AdamWOptions {
   readonly weightDecay?: number;
   /** Moments' type; the parameter's own unless said otherwise. */
   readonly momentDtype?: DType;
+  /** A scalar on the parameters' device that takes the place of every group's `lr`: a captured graph reads it anew at each replay. */
+  readonly rate?: Tensor;
 }
 
 interface Slot {
@@ -42,14 +45,16 @@ interface Slot {
 export class AdamW {
   readonly groups: readonly ParameterGroup[];
   readonly #slots: Map<string, Slot>[];
-  readonly #options: Required<Omit<AdamWOptions, "momentDtype">>;
+  readonly #options: Required<Omit<AdamWOptions, "momentDtype" | "rate">>;
+  readonly #rate: Tensor | undefined;
 
   constructor(
     groups: readonly ParameterGroup[],
-    { betas = [0.9, 0.999], eps = 1e-8, weightDecay = 0.01, momentDtype }: AdamWOptions = {},
+    { betas = [0.9, 0.999], eps = 1e-8, weightDecay = 0.01, momentDtype, rate }: AdamWOptions = {},
   ) {
     this.groups = groups;
     this.#options = { betas, eps, weightDecay };
+    this.#rate = rate;
     this.#slots = groups.map(
       (group) =>
         new Map([...group.parameters].map(([name, parameter]) => [name, newSlot(parameter, momentDtype)])),
@@ -83,14 +88,15 @@ export class AdamW {
     addScalarToAll(of("step"), 1);
     // self, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, steps, lr, betas, weight_decay, eps, amsgrad, maximize
     const decay = group.weightDecay ?? weightDecay;
-    fusedAdamW(
+    const update = this.#rate ? fusedAdamWByTensor : fusedAdamW;
+    update(
       of("parameter"),
       grads,
       of("m"),
       of("v"),
       [],
       of("step"),
-      group.lr,
+      this.#rate ?? group.lr,
       betas[0],
       betas[1],
       decay,
