@@ -27,37 +27,44 @@ test("a group shares its start, consecutively", () => {
   assert.equal(new Set(current.slice(3)).size, 1);
 });
 
-test("random starts are those of NumPy's generator with the instance's own seed", () => {
-  // default_rng(1234).integers(0, 500, 5)
-  const options = {
-    ...base,
-    trials: Array<number>(10).fill(50),
-    groups: 5,
-    seed: 1230,
-    instance: 4,
-    instances: 8,
-  };
-  assert.deepEqual(new ResetIds(options).current, [489, 488, 493, 190, 85]);
+test("random starts are those of NumPy's generator; an instance takes its part of the whole run's draw", () => {
+  const options = { ...base, trials: Array<number>(10).fill(50), groups: 5 };
+  // default_rng(1234).integers(0, 500, 5) and default_rng(1230).integers(0, 500, 40)[20:25]
+  assert.deepEqual(new ResetIds({ ...options, seed: 1234 }).current, [489, 488, 493, 190, 85]);
+  const fifth = new ResetIds({ ...options, seed: 1230, instance: 4, instances: 8 });
+  assert.deepEqual(fifth.current, [166, 401, 328, 141, 375]);
 });
 
-test("ordered training cuts one shuffled list between instances and shuffles again when it runs out", () => {
-  const share = (instance: number) => new ResetIds({ ...base, ordered: true, instances: 2, instance });
-  const [a, b] = [share(0), share(1)];
-  const first = [a, b].flatMap((ids) => {
-    const taken = [...ids.current];
-    ids.advance();
-    return [...taken, ...ids.current];
+for (const ordered of [false, true]) {
+  test(`${ordered ? "ordered" : "random"} starts do not depend on how many instances share the slots`, () => {
+    const split = (instances: number) => {
+      const all = Array.from(
+        { length: instances },
+        (_, instance) =>
+          new ResetIds({ ...base, groups: 4 / instances, groupSize: 2, ordered, instances, instance }),
+      );
+      const draw = () => {
+        const ids = all.flatMap((each) => [...each.current]);
+        for (const each of all) each.advance();
+        return ids;
+      };
+      const own = all.flatMap((each) =>
+        each.drawFor(Array.from({ length: 8 / instances }, (_, slot) => slot)),
+      );
+      return [draw(), draw(), draw(), own];
+    };
+    assert.deepEqual(split(2), split(1));
+    assert.deepEqual(split(4), split(1));
   });
-  assert.deepEqual([...first].sort(), [0, 1, 2, 3, 4, 5, 6, 7], "every start once");
-  a.advance();
-  assert.notDeepEqual(a.current, first.slice(0, 2), "a new order");
-});
+}
 
-test("ordered training with fewer starts than instances repeats starts", () => {
-  const options = { ...base, trials: [2], groups: 1, ordered: true, instances: 5 };
-  const ids = [0, 1, 2, 3, 4].flatMap((instance) => new ResetIds({ ...options, instance }).current);
-  assert.equal(ids.length, 5);
-  assert.deepEqual([...new Set(ids)].sort(), [0, 1]);
+test("ordered training plays every start once, then shuffles again", () => {
+  const ids = new ResetIds({ ...base, groups: 4, ordered: true });
+  const first = [...ids.current];
+  ids.advance();
+  assert.deepEqual([...first, ...ids.current].sort(), [0, 1, 2, 3, 4, 5, 6, 7], "every start once");
+  ids.advance();
+  assert.notDeepEqual(ids.current, first, "a new order");
 });
 
 test("evaluation deals (task 0, trial 0), (task 1, trial 0), … round-robin, each start once", () => {
@@ -82,7 +89,7 @@ test("evaluation restarts from the first start", () => {
 
 test("a filter leaves only the starts of its tasks, in training and evaluation", () => {
   const filtered = { ...base, taskFilter: [2, 0] };
-  const drawn = new ResetIds(filtered).drawSingle(200);
+  const drawn = new ResetIds(filtered).drawFor(Array(200).fill(0));
   assert.deepEqual([...new Set(drawn)].sort(), [0, 1, 2, 5, 6, 7]);
   const ids = new ResetIds({ ...filtered, evaluation: true });
   assert.deepEqual([...ids.current, ...ids.take(4)], [0, 5, 1, 6, 2, 7]);
@@ -91,7 +98,7 @@ test("a filter leaves only the starts of its tasks, in training and evaluation",
 test("a specific start overrides everything", () => {
   const ids = new ResetIds({ ...base, specificId: 6, ordered: true });
   assert.deepEqual(ids.current, [6, 6]);
-  assert.deepEqual(ids.drawSingle(2), [6, 6]);
+  assert.deepEqual(ids.drawFor([0, 1]), [6, 6]);
 });
 
 test("a saved state draws the same starts again", () => {
@@ -99,7 +106,7 @@ test("a saved state draws the same starts again", () => {
   const saved = ids.save();
   const draw = () => {
     ids.advance();
-    return [...ids.current, ...ids.drawSingle(3)];
+    return [...ids.current, ...ids.drawFor([0, 1, 0])];
   };
   const first = [draw(), draw(), draw()];
   ids.restore(saved);
@@ -110,7 +117,7 @@ const mistakes: [string, Partial<ResetIdOptions>, RegExp][] = [
   ["a filter with an unknown task", { taskFilter: [3] }, /names task 3; this suite has tasks 0 to 2/],
   ["an empty filter", { taskFilter: [] }, /task_id_filter is empty/],
   ["a specific start out of range", { specificId: 8 }, /reset id 8: .*0 to 7/],
-  ["more groups than ordered starts", { ordered: true, groups: 9 }, /9 groups .* has 8 of 8/],
+  ["more groups than ordered starts", { ordered: true, groups: 9 }, /9 groups .* there are 8/],
 ];
 for (const [what, change, message] of mistakes)
   test(`${what} is refused`, () => assert.throws(() => new ResetIds({ ...base, ...change }), message));

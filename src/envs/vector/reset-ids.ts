@@ -2,9 +2,13 @@
  * Which stored start each slot begins from.
  *
  * All starts of a suite are numbered: task 0's first, then task 1's, and so on. A group of slots shares its start, which
- * is what makes their returns comparable. Training draws at random, or walks through a shuffled list that all env
- * instances share; evaluation deals every start to exactly one instance, (task 0, trial 0), (task 1, trial 0), …, so
- * that each counts once. Numbers and order are the reference's (NumPy's default generator, see pcg64.ts).
+ * is what makes their returns comparable. Training draws at random, or walks through a shuffled list; evaluation deals
+ * every start to exactly one instance, (task 0, trial 0), (task 1, trial 0), …, so that each counts once. Numbers and
+ * order are those of the reference with one instance (NumPy's default generator, see pcg64.ts).
+ *
+ * Where we depart: a training draw is made for the groups of all instances, in every instance alike, and each takes its
+ * part; a slot that restarts on its own has a stream of its own. So the starts do not depend on how many workers and
+ * pipeline stages share the slots.
  */
 import { UserError } from "#registry";
 import { Pcg64 } from "./pcg64.ts";
@@ -33,7 +37,8 @@ export class ResetIds {
   readonly #options: ResetIdOptions;
   readonly #allowed: readonly number[];
   readonly #random: Pcg64;
-  /** Seeded alike in all instances, so that they cut the same list. */
+  /** Streams of slots that restart on their own, by slot. */
+  readonly #own = new Map<number, Pcg64>();
   readonly #order = new Pcg64(0);
   #queue: readonly number[];
   #next = 0;
@@ -43,7 +48,7 @@ export class ResetIds {
     check(options);
     this.#options = options;
     this.#allowed = allowedIds(options);
-    this.#random = new Pcg64(options.seed + options.instance);
+    this.#random = new Pcg64(options.seed);
     this.#queue = this.#makeQueue();
     this.#current = this.#draw();
   }
@@ -64,13 +69,9 @@ export class ResetIds {
     this.#current = this.#draw();
   }
 
-  /** A random start of its own for each of `count` slots. */
-  drawSingle(count: number): number[] {
-    const { specificId } = this.#options;
-    return Array.from(
-      { length: count },
-      () => specificId ?? this.#allowed[this.#random.integer(this.#allowed.length)]!,
-    );
+  /** A random start of its own for each of these slots. */
+  drawFor(slots: readonly number[]): number[] {
+    return slots.map((slot) => this.#drawFrom(this.#streamOf(slot)));
   }
 
   /** The next starts in order; for evaluation, `exhausted` when there are no more. */
@@ -88,31 +89,50 @@ export class ResetIds {
 
   save(): string {
     const streams = [this.#random.save(), this.#order.save()];
-    return JSON.stringify({ streams, queue: this.#queue, next: this.#next, current: this.#current });
+    const own = [...this.#own].map(([slot, stream]) => [slot, stream.save()]);
+    return JSON.stringify({ streams, own, queue: this.#queue, next: this.#next, current: this.#current });
   }
 
   restore(saved: string): void {
-    const { streams, queue, next, current } = JSON.parse(saved);
+    const { streams, own, queue, next, current } = JSON.parse(saved);
+    this.#own.clear();
+    for (const [slot, stream] of own) this.#streamOf(slot).restore(stream);
     this.#random.restore(streams[0]);
     this.#order.restore(streams[1]);
     [this.#queue, this.#next, this.#current] = [queue, next, current];
   }
 
   #draw(): number[] {
-    const { ordered, evaluation, groups, groupSize } = this.#options;
-    const ids = ordered || evaluation ? this.take(groups) : this.drawSingle(groups);
-    return ids.flatMap((id) => Array<number>(groupSize).fill(id));
+    const { ordered, evaluation, groups, groupSize, instances, instance } = this.#options;
+    const repeated = (ids: readonly number[]) => ids.flatMap((id) => Array<number>(groupSize).fill(id));
+    if (evaluation) return repeated(this.take(groups));
+    const count = groups * instances;
+    const all = ordered
+      ? this.take(count)
+      : Array.from({ length: count }, () => this.#drawFrom(this.#random));
+    return repeated(all.slice(instance * groups, (instance + 1) * groups));
   }
 
-  /** This instance's share of all starts, in the order in which it takes them. */
+  #drawFrom(stream: Pcg64): number {
+    return this.#options.specificId ?? this.#allowed[stream.integer(this.#allowed.length)]!;
+  }
+
+  /** Far from all others: seeds of streams are spread by a large odd number. */
+  #streamOf(slot: number): Pcg64 {
+    const { seed, instance, groups, groupSize } = this.#options;
+    const number = instance * groups * groupSize + slot; // among all slots of the run
+    const stream = this.#own.get(slot) ?? new Pcg64((seed + 1) * 1_000_003 + number);
+    this.#own.set(slot, stream);
+    return stream;
+  }
+
+  /** The starts in the order in which they are taken: of evaluation this instance's share, of training all. */
   #makeQueue(): number[] {
     const { evaluation, instances, instance } = this.#options;
     if (evaluation) return interleave(this.#options).filter((_, i) => i % instances === instance);
-    let ids = [...this.#allowed];
+    const ids = [...this.#allowed];
     this.#order.shuffle(ids);
-    if (ids.length < instances) ids = Array.from({ length: instances }, (_, i) => ids[i % ids.length]!);
-    const share = Math.floor(ids.length / instances);
-    return ids.slice(instance * share, (instance + 1) * share);
+    return ids;
   }
 }
 
@@ -162,10 +182,10 @@ function check({
       );
   if (taskFilter?.length === 0) throw new UserError("task_id_filter is empty: name tasks, or leave it out");
   const starts = total((taskFilter ?? [...trials.keys()]).map((task) => trials[task]!));
-  const share = Math.max(1, Math.floor(starts / instances));
-  if (ordered && !evaluation && specificId === undefined && groups > share)
+  const all = groups * instances;
+  if (ordered && !evaluation && specificId === undefined && all > starts)
     throw new UserError(
-      `${groups} groups of envs per instance cannot begin from different starts: an instance has ${share} of ${starts}; ` +
+      `${all} groups of envs cannot begin from different starts: there are ${starts}; ` +
         "lower total_num_envs, raise group_size, or set use_ordered_reset_state_ids: false",
     );
 }

@@ -157,7 +157,7 @@ export class SimulatorEnv implements VectorEnv {
     const slots = request.slots ?? this.#slots.map((_, slot) => slot);
     const { is_eval: evaluation, use_fixed_reset_state_ids: fixed } = this.settings;
     const scheduled = (fixed || evaluation) && !request.slots;
-    const ids = request.ids ?? (scheduled ? this.resetIds : this.#resetIds.drawSingle(slots.length));
+    const ids = request.ids ?? (scheduled ? this.resetIds : this.#resetIds.drawFor(slots));
     if (ids.length !== slots.length) throw new UserError(`${ids.length} reset ids for ${slots.length} slots`);
     await this.#begin(slots, ids);
     return this.#views.observation();
@@ -254,7 +254,7 @@ export class SimulatorEnv implements VectorEnv {
   /** Starts for slots that reset themselves. */
   #nextIds(slots: readonly number[]): readonly number[] {
     if (this.settings.is_eval) return this.#resetIds.take(slots.length);
-    if (!this.settings.use_fixed_reset_state_ids) return this.#resetIds.drawSingle(slots.length);
+    if (!this.settings.use_fixed_reset_state_ids) return this.#resetIds.drawFor(slots);
     this.#resetIds.advance();
     return slots.map((slot) => this.resetIds[slot]!);
   }
