@@ -18,6 +18,7 @@ const benches: Record<string, () => Promise<{ bench(options: BenchOptions): Prom
   policies: () => import("./policies.ts"),
   mujoco: () => import("./mujoco.ts"),
   libero: () => import("./libero.ts"),
+  envs: () => import("./envs.ts"),
   tabletop: () => import("./tabletop.ts"),
 };
 
