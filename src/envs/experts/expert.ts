@@ -36,7 +36,7 @@ export interface Skill {
 export interface Handling {
   /** Action per metre of distance. */
   readonly gain: number;
-  /** A joint's dry friction swallows smaller actions: while not there yet, the largest component is at least this. */
+  /** A joint's dry friction swallows smaller actions: while not there yet, it is at least this. */
   readonly leastAction: number;
   /** Distances that count as there, in metres: on the way, and where fingers must fit. */
   readonly near: number;

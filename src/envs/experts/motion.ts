@@ -20,14 +20,14 @@ export function moveTowards(
   sideways = 1,
 ): Action {
   const action = new Float64Array(7);
-  const farthest = Math.max(...from.map((at, axis) => Math.abs(to[axis]! - at)));
-  const slope = farthest > exact / 2 ? Math.max(gain, leastAction / farthest) : gain;
-  for (let axis = 0; axis < 3; axis++) action[axis] = (to[axis]! - from[axis]!) * slope;
+  const slope = (error: number) => (error > exact / 2 ? Math.max(gain, leastAction / error) : gain);
+  const [flatSlope, upSlope] = [slope(flatDistance(from, to)), slope(Math.abs(to[2] - from[2]))];
+  for (const axis of [0, 1]) action[axis] = (to[axis]! - from[axis]!) * flatSlope;
   // The direction is kept where the speed is cut: clipping each axis alone would bend the path.
   const flat = Math.max(1, Math.abs(action[0]!), Math.abs(action[1]!)) / sideways;
   action[0]! /= flat;
   action[1]! /= flat;
-  action[2] = clamp(action[2]!, -1, 1);
+  action[2] = clamp((to[2] - from[2]) * upSlope, -1, 1);
   action[6] = gripper;
   return action;
 }
