@@ -1,7 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { arange, cat, cudaAvailable, Generator, noGrad, randn, type Tensor } from "#tensor";
-import { fusedGatedSilu, fusedRmsNorm, fusedRotateHalves, rotateHalves, silu } from "./index.ts";
+import { arange, cat, cudaAvailable, Generator, grad, noGrad, randn, type Tensor } from "#tensor";
+import {
+  fusedAddRmsNorm,
+  fusedGatedSilu,
+  fusedRmsNorm,
+  fusedRotateHalves,
+  rotateHalves,
+  silu,
+} from "./index.ts";
 
 const skip = cudaAvailable() ? false : "needs a GPU";
 const options = () => ({ device: "cuda", generator: new Generator(1, "cuda") }) as const;
@@ -17,15 +24,46 @@ function compare(ours: Tensor, plain: Tensor): { differing: number; worst: numbe
 test("without a GPU, or with gradients, the fused kernels step aside", () => {
   const x = randn([2, 16]);
   assert.equal(fusedRmsNorm(x, randn([16]), 1e-6), null);
+  assert.equal(fusedAddRmsNorm(x, x, randn([16]), 1e-6), null);
   assert.equal(fusedGatedSilu(x, x), null);
 });
+
+const plainNorm = (x: Tensor, w: Tensor): Tensor => {
+  const wide = x.float();
+  return w.mul(wide.mul(wide.square().mean(-1, true).add(1e-6).rsqrt()).bfloat16());
+};
 
 test("the fused norm equals the plain one but for the order of its sum", { skip }, () => {
   noGrad(() => {
     const [x, w] = [bf16([70, 4096]), bf16([4096])];
-    const wide = x.float();
-    const plain = w.mul(wide.mul(wide.square().mean(-1, true).add(1e-6).rsqrt()).bfloat16());
-    const { differing, worst } = compare(fusedRmsNorm(x, w, 1e-6) as Tensor, plain);
+    const { differing, worst } = compare(fusedRmsNorm(x, w, 1e-6) as Tensor, plainNorm(x, w));
+    assert.ok(differing < 0.01 && worst < 0.01, `${differing} differ, worst ${worst}`);
+  });
+});
+
+test("the fused norm's gradients are the plain one's, and its numbers do not depend on whether they are recorded", {
+  skip,
+}, () => {
+  const [x, w, g] = [bf16([70, 512]), bf16([512]), bf16([70, 512])];
+  const free = noGrad(() => fusedRmsNorm(x, w, 1e-6) as Tensor);
+  const leaves = [x.clone().requiresGrad_(), w.clone().requiresGrad_()] as const;
+  const recorded = fusedRmsNorm(...leaves, 1e-6) as Tensor;
+  assert.equal(compare(recorded.detach(), free).differing, 0);
+  const ours = grad([recorded], leaves, { gradOutputs: [g] });
+  const plain = grad([plainNorm(...leaves)], leaves, { gradOutputs: [g] });
+  for (const i of [0, 1]) {
+    const { worst } = compare(ours[i] as Tensor, plain[i] as Tensor);
+    assert.ok(worst < 0.02, `gradient ${i} is off by ${worst}`);
+  }
+});
+
+test("a residual sum and its norm in one kernel equal the two steps", { skip }, () => {
+  noGrad(() => {
+    const [x, branch, w] = [bf16([70, 1024]), bf16([70, 1024]), bf16([1024])];
+    const sum = x.add(branch);
+    const ours = fusedAddRmsNorm(x, branch.clone(), w, 1e-6)!;
+    assert.equal(compare(ours.sum, sum).differing, 0);
+    const { differing, worst } = compare(ours.normed, plainNorm(sum, w));
     assert.ok(differing < 0.01 && worst < 0.01, `${differing} differ, worst ${worst}`);
   });
 });

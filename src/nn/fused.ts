@@ -1,16 +1,35 @@
 /**
- * The element-wise chains of a Llama layer as one kernel each, for bfloat16 inference on a GPU.
+ * The element-wise chains of a Llama layer as one kernel each, for bfloat16 on a GPU.
  *
  * Each rounds to bfloat16 where the plain operators do, so that sampling with the kernels and judging without them
  * see the same numbers, up to the order of one sum. Each answers null where it does not apply, and the caller goes the plain way.
+ * Gradients flow through the norm only: libtorch's own fused norm records them, and the kernel's numbers take the
+ * place of its result, which its backward pass does not read.
  *
  * Shapes: rows R, width D (a multiple of 8), head width E (a multiple of 16).
  */
-import { empty, fusable, kernel, type Tensor } from "#tensor";
+import { empty, fast, fusable, kernel, kernelFit, type Tensor } from "#tensor";
+
+/** The sum over a block of each thread's number, known to every thread. Every thread must take part. */
+const blockSum = `
+__device__ inline float block_sum(float sum) {
+  __shared__ float parts[32];
+  for (int offset = 16; offset > 0; offset /= 2) sum += __shfl_down_sync(0xffffffffu, sum, offset);
+  if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = sum;
+  __syncthreads();
+  float total = 0;
+  for (int i = 0; i < blockDim.x / 32; i++) total += parts[i];
+  return total;
+}
+__device__ inline Eight scaled(Eight v, Eight w, float factor) {
+  Eight r;
+  for (int k = 0; k < 8; k++) r.x[k] = narrow(wide(w.x[k]) * rounded(wide(v.x[k]) * factor));
+  return r;
+}`;
 
 const rmsNormKernel = kernel(
   "rms_norm",
-  `
+  `${blockSum}
 extern "C" __global__ void rms_norm(const bf16* x, const bf16* weight, bf16* out, int width, float eps) {
   const Eight* row = (const Eight*)(x + (size_t)blockIdx.x * width);
   Eight* answer = (Eight*)(out + (size_t)blockIdx.x * width);
@@ -21,31 +40,87 @@ extern "C" __global__ void rms_norm(const bf16* x, const bf16* weight, bf16* out
     Eight v = row[i];
     for (int k = 0; k < 8; k++) { float f = wide(v.x[k]); sum += f * f; }
   }
-  __shared__ float parts[32];
-  for (int offset = 16; offset > 0; offset /= 2) sum += __shfl_down_sync(0xffffffffu, sum, offset);
-  if (threadIdx.x % 32 == 0) parts[threadIdx.x / 32] = sum;
-  __syncthreads();
-  float total = 0;
-  for (int i = 0; i < blockDim.x / 32; i++) total += parts[i];
-  float factor = rsqrtf(total / width + eps);
-  for (int i = threadIdx.x; i < n; i += blockDim.x) {
-    Eight v = row[i], w = scale[i], r;
-    for (int k = 0; k < 8; k++) r.x[k] = narrow(wide(w.x[k]) * rounded(wide(v.x[k]) * factor));
-    answer[i] = r;
-  }
+  float factor = rsqrtf(block_sum(sum) / width + eps);
+  for (int i = threadIdx.x; i < n; i += blockDim.x) answer[i] = scaled(row[i], scale[i], factor);
 }`,
 );
 
+const recordedRmsNorm = fast("aten::_fused_rms_norm");
+
 /** weight · bf16(x / rms(x)), one pass over x. */
 export function fusedRmsNorm(x_RD: Tensor, weight_D: Tensor, eps: number): Tensor | null {
-  if (!fusable(x_RD, weight_D)) return null;
+  const fit = kernelFit(x_RD, weight_D);
+  if (fit === "no") return null;
   const shape = x_RD.shape;
   const width = shape.at(-1) ?? 0;
   if (width % 8 !== 0) return null;
-  const out = empty(shape, { dtype: "bfloat16", device: x_RD.device });
-  const rows = shape.slice(0, -1).reduce((product, size) => product * size, 1);
-  rmsNormKernel({ blocks: rows, threads: 256 }, [x_RD, weight_D, out, { int: width }, { float: eps }]);
+  const out =
+    fit === "recorded"
+      ? recordedRmsNorm(x_RD, [width], weight_D, eps)[0]
+      : empty(shape, { dtype: "bfloat16", device: x_RD.device });
+  rmsNormKernel({ blocks: rowsOf(shape), threads: 256 }, [
+    x_RD,
+    weight_D,
+    out,
+    { int: width },
+    { float: eps },
+  ]);
   return out;
+}
+
+const rowsOf = (shape: readonly number[]): number =>
+  shape.slice(0, -1).reduce((product, size) => product * size, 1);
+
+const addRmsNormKernel = kernel(
+  "add_rms_norm",
+  `${blockSum}
+extern "C" __global__ void add_rms_norm(const bf16* x, bf16* branch, const bf16* weight, bf16* out, int width, float eps) {
+  const Eight* row = (const Eight*)(x + (size_t)blockIdx.x * width);
+  Eight* other = (Eight*)(branch + (size_t)blockIdx.x * width);
+  Eight* answer = (Eight*)(out + (size_t)blockIdx.x * width);
+  const Eight* scale = (const Eight*)weight;
+  int n = width / 8;
+  float sum = 0;
+  for (int i = threadIdx.x; i < n; i += blockDim.x) {
+    Eight a = row[i], b = other[i];
+    for (int k = 0; k < 8; k++) {
+      b.x[k] = narrow(wide(a.x[k]) + wide(b.x[k]));
+      float f = wide(b.x[k]);
+      sum += f * f;
+    }
+    other[i] = b; // each thread reads back only what it wrote itself
+  }
+  float factor = rsqrtf(block_sum(sum) / width + eps);
+  for (int i = threadIdx.x; i < n; i += blockDim.x) answer[i] = scaled(other[i], scale[i], factor);
+}`,
+);
+
+export interface AddedAndNormed {
+  readonly sum: Tensor;
+  readonly normed: Tensor;
+}
+
+/** A residual connection and the norm behind it in one pass. The sum is written over the branch. */
+export function fusedAddRmsNorm(
+  x_RD: Tensor,
+  branch_RD: Tensor,
+  weight_D: Tensor,
+  eps: number,
+): AddedAndNormed | null {
+  if (!fusable(x_RD, branch_RD, weight_D)) return null;
+  const shape = x_RD.shape;
+  const width = shape.at(-1) ?? 0;
+  if (width % 8 !== 0) return null;
+  const normed = empty(shape, { dtype: "bfloat16", device: x_RD.device });
+  addRmsNormKernel({ blocks: rowsOf(shape), threads: 256 }, [
+    x_RD,
+    branch_RD,
+    weight_D,
+    normed,
+    { int: width },
+    { float: eps },
+  ]);
+  return { sum: branch_RD, normed };
 }
 
 const gateKernel = kernel(

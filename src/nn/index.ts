@@ -3,7 +3,13 @@ export { gelu, geluTanh, quickGelu, silu } from "./activation.ts";
 export { type AttentionOptions, attention, mergeHeads, splitHeads } from "./attention.ts";
 export { Conv1d, Conv2d, Conv3d, type ConvOptions } from "./conv.ts";
 export { GatedMlp, Mlp, type MlpOptions } from "./feed-forward.ts";
-export { fusedGatedSilu, fusedRmsNorm, fusedRotateHalves } from "./fused.ts";
+export {
+  type AddedAndNormed,
+  fusedAddRmsNorm,
+  fusedGatedSilu,
+  fusedRmsNorm,
+  fusedRotateHalves,
+} from "./fused.ts";
 export { Embedding, Linear, type LinearOptions } from "./linear.ts";
 export { LoraConv2d, LoraLinear, type LoraOptions } from "./lora.ts";
 export { type LoadOptions, Module, type ModuleOptions, type State } from "./module.ts";

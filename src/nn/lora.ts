@@ -6,7 +6,7 @@
  * runtime names: `base_layer`, `lora_A`, `lora_B`. A convolution's A is a convolution of the same geometry with r
  * outputs, and its B a 1×1 convolution.
  */
-import { type Generator, noGrad, type Tensor } from "#tensor";
+import { fast, type Generator, noGrad, type Tensor } from "#tensor";
 import { Conv2d } from "./conv.ts";
 import { Linear } from "./linear.ts";
 import { Module } from "./module.ts";
@@ -16,6 +16,15 @@ export interface LoraOptions {
   readonly rank: number;
   readonly alpha: number;
 }
+
+/** target ← beta · target + alpha · left · right, in place; the last two are keyword-only in the schema. */
+const addProduct = fast("aten::addmm_") as (
+  target: Tensor,
+  left: Tensor,
+  right: Tensor,
+  beta: number,
+  alpha: number,
+) => Tensor;
 
 type Layer = Module & { weight: Tensor; forward(x: Tensor): Tensor };
 
@@ -68,6 +77,16 @@ export class LoraLinear extends Lora<Linear> {
     const like = { device: base.weight.device, dtype: base.weight.dtype, bias: false };
     this.lora_A = new Linear(inputs, options.rank, like);
     this.lora_B = new Linear(options.rank, outputs, like);
+  }
+
+  /** The second product adds onto the base layer's result, so the change itself is never written out. */
+  override forward(x: Tensor): Tensor {
+    const shape = x.shape;
+    const rows_RI = x.reshape([-1, shape.at(-1) ?? 0]);
+    const base_RO = this.base_layer.forward(rows_RI);
+    const low_Rr = this.lora_A.forward(rows_RI);
+    addProduct(base_RO, low_Rr, this.lora_B.weight.transpose(0, 1), 1, this.scale);
+    return base_RO.view([...shape.slice(0, -1), base_RO.size(1)]);
   }
 }
 

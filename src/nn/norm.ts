@@ -1,6 +1,6 @@
 /** Layer, root-mean-square and group normalisation. */
-import { fast, type Tensor } from "#tensor";
-import { fusedRmsNorm } from "./fused.ts";
+import { fast, scope, type Tensor } from "#tensor";
+import { type AddedAndNormed, fusedAddRmsNorm, fusedRmsNorm } from "./fused.ts";
 import { Module, type ModuleOptions } from "./module.ts";
 import { constant } from "./parameter.ts";
 
@@ -46,7 +46,15 @@ export class RMSNorm extends Module {
   }
 
   forward(x: Tensor): Tensor {
-    return fusedRmsNorm(x, this.weight, this.#eps) ?? this.#plain(x);
+    return fusedRmsNorm(x, this.weight, this.#eps) ?? scope(() => this.#plain(x));
+  }
+
+  /** The norm of x + branch, and that sum. The branch may be overwritten. */
+  forwardSum(x: Tensor, branch: Tensor): AddedAndNormed {
+    const fused = fusedAddRmsNorm(x, branch, this.weight, this.#eps);
+    if (fused) return fused;
+    const sum = x.add(branch);
+    return { sum, normed: this.forward(sum) };
   }
 
   #plain(x: Tensor): Tensor {

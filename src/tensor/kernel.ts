@@ -6,6 +6,7 @@
  * callers use them only where none is recorded.
  */
 import { addon, buffer } from "./addon.ts";
+import { deviceCode, dtypeCode } from "./dtype.ts";
 import { Tensor } from "./tensor.ts";
 
 export type KernelArgument = Tensor | { readonly int: number } | { readonly float: number };
@@ -48,17 +49,30 @@ export function kernel(name: string, source: string): Kernel {
   };
 }
 
-/** True where a fused kernel may stand in: bfloat16 on a GPU, contiguous, and no gradient wanted. */
-export function fusable(...tensors: readonly Tensor[]): boolean {
-  if (addon.kernelLaunch === undefined) return false;
-  return (
-    tensors.every((t) => t.dtype === "bfloat16" && t.device.startsWith("cuda") && t.isContiguous) &&
-    !recording(tensors)
-  );
+/** Whether a kernel can read these tensors, and whether somebody will ask for their gradients. */
+export type KernelFit = "no" | "recorded" | "free";
+
+const bfloat16 = dtypeCode("bfloat16");
+const cuda = deviceCode("cuda") >> 8;
+
+/** Kernels read contiguous bfloat16 on a GPU. One question to the addon per tensor: this runs before every launch. */
+export function kernelFit(...tensors: readonly Tensor[]): KernelFit {
+  if (addon.kernelLaunch === undefined) return "no";
+  let wanted = false;
+  for (const { handle } of tensors) {
+    addon.tensorMeta(handle);
+    // see tensorMeta: type, device, wants gradients, bytes, contiguous
+    if (buffer[0] !== bfloat16 || (buffer[1] as number) >> 8 !== cuda || buffer[4] === 0) return "no";
+    wanted ||= buffer[2] !== 0;
+  }
+  return wanted && isRecording() ? "recorded" : "free";
 }
 
-function recording(tensors: readonly Tensor[]): boolean {
+/** True where a fused kernel may stand in: it fits, and no gradient is wanted. */
+export const fusable = (...tensors: readonly Tensor[]): boolean => kernelFit(...tensors) === "free";
+
+function isRecording(): boolean {
   const on = addon.gradMode(true);
-  addon.gradMode(on);
-  return on && tensors.some((t) => t.requiresGrad);
+  if (!on) addon.gradMode(false);
+  return on;
 }

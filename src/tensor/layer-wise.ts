@@ -21,15 +21,19 @@ export interface Layer {
   readonly free?: () => void;
 }
 
+type Accept = (name: string, gradient: Tensor) => void;
+
 export interface LayerWiseResult {
   readonly outputs: readonly Tensor[];
   /**
    * Runs the reverse pass: hands each layer's parameter gradients to `accept` as soon as they exist (accumulate,
-   * reduce or step there) and returns the gradients of the first layer's inputs.
+   * reduce or step there) and returns the gradients of the first layer's inputs. Where nobody wants those
+   * (`ofInputs: false`), the pass ends at the first layer that learns, and the result is nulls.
    */
   backward(
     gradOutputs: readonly (Tensor | null)[],
-    accept: (name: string, gradient: Tensor) => void,
+    accept: Accept,
+    options?: { readonly ofInputs?: boolean },
   ): (Tensor | null)[];
   dispose(): void;
 }
@@ -51,17 +55,19 @@ export function layerWise(layers: readonly Layer[], inputs: readonly Tensor[]): 
   return {
     outputs,
     dispose,
-    backward(gradOutputs, accept) {
+    backward(gradOutputs, accept, { ofInputs = true } = {}) {
+      const learning = layers.findIndex((layer) => layer.parameters.size > 0);
+      const end = ofInputs ? 0 : learning === -1 ? layers.length : learning;
       let flowing: (Tensor | null)[] = gradOutputs.map((t) => t && keep(t.detach()));
-      for (let i = layers.length - 1; i >= 0; i--) {
+      for (let i = layers.length - 1; i >= end; i--) {
         const layer = layers[i] as Layer;
         const before = flowing;
-        flowing = stepBack(layer, saved[i] as Tensor[], before, accept);
-        for (const t of before) t?.dispose();
-        for (const t of saved[i] as Tensor[]) t.dispose();
+        flowing = stepBack(layer, saved[i] as Tensor[], before, accept, ofInputs || i > end);
+        for (const t of [...before, ...(saved.pop() as Tensor[])]) t?.dispose();
       }
-      saved.length = 0;
-      return flowing;
+      if (ofInputs) return flowing;
+      for (const t of flowing) t?.dispose();
+      return inputs.map(() => null);
     },
   };
 }
@@ -72,15 +78,17 @@ function stepBack(
   layer: Layer,
   inputs: readonly Tensor[],
   gradOutputs: readonly (Tensor | null)[],
-  accept: (name: string, gradient: Tensor) => void,
+  accept: Accept,
+  ofInputs: boolean,
 ): (Tensor | null)[] {
   layer.gather?.();
   const kept = scope(() => {
-    const leaves = inputs.map((t) => (isFloat(t) ? t.detach().requiresGrad_() : t));
-    const outputs = enableGrad(() => [...layer.forward(leaves)]);
+    const leaves = inputs.map((t) => (ofInputs && isFloat(t) ? t.detach().requiresGrad_() : t));
+    // a scope of its own: what the graph does not hold is freed before the gradients need room
+    const outputs = enableGrad(() => scope(() => [...layer.forward(leaves)]));
     const differentiable = outputs.flatMap((output, i) => (gradOutputs[i] && output.requiresGrad ? [i] : []));
     const names = [...layer.parameters.keys()];
-    const wanted = leaves.filter(isFloat);
+    const wanted = ofInputs ? leaves.filter(isFloat) : [];
     const gradients = grad(
       differentiable.map((i) => outputs[i] as Tensor),
       [...wanted, ...layer.parameters.values()],
@@ -91,7 +99,7 @@ function stepBack(
       if (gradient) accept(name, gradient);
     }
     let next = 0;
-    return leaves.map((leaf) => (isFloat(leaf) ? (gradients[next++] ?? null) : null));
+    return leaves.map((leaf) => (ofInputs && isFloat(leaf) ? (gradients[next++] ?? null) : null));
   });
   layer.free?.();
   return kept.map((t) => t && keep(t));

@@ -118,3 +118,35 @@ test("layer-wise gradients equal those of one graph bit for bit, and nothing is 
   run.dispose();
   assert.equal(liveTensors(), before);
 });
+
+test("where nobody wants the inputs' gradients, the reverse pass ends at the first layer that learns", () => {
+  const generator = new Generator(8);
+  const weights = Array.from({ length: 3 }, () => randn([4, 4], { generator }).requiresGrad_());
+  const runs = [0, 0, 0];
+  const layers = weights.map(
+    (w, i): Layer => ({
+      parameters: new Map(i === 1 ? [["w", w]] : []),
+      forward: ([x]) => {
+        runs[i]!++;
+        return [(x as Tensor).matmul(w)];
+      },
+    }),
+  );
+  const before = liveTensors();
+  const [input, gradient] = [randn([2, 4], { generator }), randn([2, 4], { generator })];
+  const run = layerWise(layers, [input]);
+  let found: number[] = [];
+  const ofInputs = run.backward([gradient], (_, g) => (found = g.toArray()), { ofInputs: false });
+  assert.deepEqual(ofInputs, [null]);
+  assert.deepEqual(runs, [1, 2, 2]);
+  const expected = scope(() => {
+    const [first, middle, last] = weights as [Tensor, Tensor, Tensor];
+    return grad([input.matmul(first).matmul(middle).matmul(last)], [middle], {
+      gradOutputs: [gradient],
+    })[0]!.toArray();
+  });
+  assert.deepEqual(found, expected);
+  for (const t of [input, gradient]) t.dispose();
+  run.dispose();
+  assert.equal(liveTensors(), before);
+});

@@ -6,7 +6,7 @@
  * the list begins behind it.
  */
 import { Module } from "#nn";
-import { type Layer, layerWise, Tensor } from "#tensor";
+import { type Layer, layerWise, noGrad, Tensor } from "#tensor";
 import type { Context, Llama, Span } from "./llama.ts";
 import type { VisionBackbone } from "./vision-backbone.ts";
 import type { VisionTransformer } from "./vision-transformer.ts";
@@ -37,8 +37,7 @@ export function learnByLayers<Answer>(
   try {
     const hidden = run.outputs[0]!.detach().requiresGrad_();
     lossOf(chain.answer(hidden)).backward();
-    const ofInputs = run.backward([hidden.grad], accumulateInto(module.namedParameters()));
-    for (const gradient of ofInputs) gradient?.dispose();
+    run.backward([hidden.grad], accumulateInto(module.namedParameters()), { ofInputs: false });
   } finally {
     run.dispose();
   }
@@ -49,7 +48,8 @@ const accumulateInto =
   (name: string, gradient: Tensor): void => {
     const weight = weights.get(name)!;
     const before = weight.grad;
-    weight.grad = before ? before.add(gradient) : gradient;
+    if (before) noGrad(() => before.add_(gradient));
+    else weight.grad = gradient;
   };
 
 /** Every layer of the language model; the last answers only for the span that is read. */

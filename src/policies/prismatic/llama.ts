@@ -21,7 +21,7 @@ import {
   rotateHalves,
   splitHeads,
 } from "#nn";
-import { aten, cat, ones, type Tensor } from "#tensor";
+import { aten, cat, ones, scope, type Tensor } from "#tensor";
 import type { TextConfig } from "./config.ts";
 import { rotationSpan } from "./rotary.ts";
 
@@ -59,7 +59,8 @@ function contextSpan({ mask, causal, rotation }: Context, asked: Span, x_BLD: Te
 /** Splits the heads and turns each by its position: [B, L, D] to [B, H, L, E]. The input may be overwritten. */
 function rotated(x_BLD: Tensor, heads: number, rotation: RotaryTable): Tensor {
   const turned_BLD = fusedRotateHalves(x_BLD, heads, rotation.cos, rotation.sin);
-  return turned_BLD ? splitHeads(turned_BLD, heads) : rotateHalves(splitHeads(x_BLD, heads), rotation);
+  if (turned_BLD) return splitHeads(turned_BLD, heads);
+  return scope(() => rotateHalves(splitHeads(x_BLD, heads), rotation));
 }
 
 class LlamaAttention extends Module {
@@ -134,18 +135,21 @@ export class LlamaLayer extends Module {
 
   /** All tokens are seen; the answer covers the span that is asked for, or all. */
   forward(x_BLD: Tensor, context: Context, asked?: Span): Tensor {
-    const attended = this.self_attn.forward(this.input_layernorm.forward(x_BLD), context, asked);
-    return this.#think((asked ? x_BLD.narrow(1, asked.start, asked.length) : x_BLD).add(attended));
+    const attended = scope(() => this.self_attn.forward(this.input_layernorm.forward(x_BLD), context, asked));
+    return this.#think(asked ? x_BLD.narrow(1, asked.start, asked.length) : x_BLD, attended);
   }
 
   /** One decoding step, with the keys and values of earlier tokens. */
   step(x_BLD: Tensor, context: Context, past?: KeysValues): [Tensor, KeysValues] {
     const [attended, seen] = this.self_attn.step(this.input_layernorm.forward(x_BLD), context, past);
-    return [this.#think(x_BLD.add(attended)), seen];
+    return [this.#think(x_BLD, attended), seen];
   }
 
-  #think(x_BLD: Tensor): Tensor {
-    return x_BLD.add(this.mlp.forward(this.post_attention_layernorm.forward(x_BLD)));
+  #think(x_BLD: Tensor, attended_BLD: Tensor): Tensor {
+    return scope(() => {
+      const { sum, normed } = this.post_attention_layernorm.forwardSum(x_BLD, attended_BLD);
+      return sum.add(this.mlp.forward(normed));
+    });
   }
 }
 

@@ -18,7 +18,7 @@ import {
   PatchEmbedding,
   parameter,
 } from "#nn";
-import { cat, type Tensor } from "#tensor";
+import { aten, cat, scope, type Tensor } from "#tensor";
 import type { VisionConfig } from "./config.ts";
 
 const epsilon = 1e-6;
@@ -55,8 +55,9 @@ class LayerScale extends Module {
     this.scale_factor = parameter([width], options);
   }
 
-  forward(x_BND: Tensor): Tensor {
-    return x_BND.mul(this.scale_factor);
+  /** x + scale · branch */
+  addTo(x_BND: Tensor, branch_BND: Tensor): Tensor {
+    return aten.addcmul(x_BND, branch_BND, this.scale_factor);
   }
 }
 
@@ -80,10 +81,14 @@ export class VisionBlock extends Module {
   }
 
   forward(x_BND: Tensor): Tensor {
-    const attended = this.attn.forward(this.norm1.forward(x_BND));
-    const middle = x_BND.add(this.ls1?.forward(attended) ?? attended);
-    const thought = this.mlp.forward(this.norm2.forward(middle));
-    return middle.add(this.ls2?.forward(thought) ?? thought);
+    const middle = scope(() => {
+      const attended = this.attn.forward(this.norm1.forward(x_BND));
+      return this.ls1?.addTo(x_BND, attended) ?? x_BND.add(attended);
+    });
+    return scope(() => {
+      const thought = this.mlp.forward(this.norm2.forward(middle));
+      return this.ls2?.addTo(middle, thought) ?? middle.add(thought);
+    });
   }
 }
 
