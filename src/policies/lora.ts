@@ -116,15 +116,20 @@ function replace(module: Module, path: string, layer: Module): void {
 
 const filePrefix = "base_model.model.";
 
-/** Reads a PEFT folder into `module`, which must be plain: puts adapters in and fills them. */
-export function loadAdapters(module: Module, folder: string, alsoTrain: readonly string[] = []): void {
+/** Reads a PEFT folder into `module`, which must be plain: puts adapters in and fills them. `except` as in AdapterOptions. */
+export function loadAdapters(
+  module: Module,
+  folder: string,
+  alsoTrain: readonly string[] = [],
+  except: readonly string[] = [],
+): void {
   const path = join(folder, "adapter_config.json");
   const parsed = adapterSchema.safeParse(readJsonFile(path));
   if (!parsed.success)
     throw new UserError(`${path} is not an adapter we can use:\n${z.prettifyError(parsed.error)}`);
   const { r, lora_alpha: alpha, target_modules } = parsed.data;
   const targets = target_modules === "all-linear" ? openVlaTargets : target_modules;
-  addAdapters(module, { rank: r, alpha, targets }, alsoTrain);
+  addAdapters(module, { rank: r, alpha, targets, except }, alsoTrain);
   const file = join(folder, "adapter_model.safetensors");
   const found = new Map([...readSafetensors(file)].map(([name, value]) => [ourName(name), value]));
   fillAdapters(module, found, file);

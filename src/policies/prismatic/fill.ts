@@ -53,7 +53,7 @@ function adapt(module: PrismaticModule, settings: PrismaticSettings, generator: 
     initializeAdapters(module, generator);
     return;
   }
-  loadAdapters(module, settings.lora_path, trained);
+  loadAdapters(module, settings.lora_path, trained, adapterOptions(settings).except);
   const critic = join(settings.lora_path, valueHeadFile);
   if (module.value_head && existsSync(critic)) {
     module.value_head.loadState(readSafetensors(critic), { prefix: "value_head.", source: critic });

@@ -1,0 +1,171 @@
+/** Whole small runs, for real: simulator, policy, updates, checkpoints. */
+import assert from "node:assert/strict";
+import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import type { WorldSizes } from "#config";
+import { type Metrics, readMetricsFile } from "#metrics";
+import { liveTensors } from "#tensor";
+import { listCheckpoints } from "./checkpoint/folder.ts";
+import { readRun } from "./read-run.ts";
+import { silent } from "./reporter.ts";
+import { checkpointRoot, Run } from "./run.ts";
+import { tinyCheckpoint, tinyOverrides } from "./test-run.ts";
+import { train } from "./train.ts";
+
+const model = tinyCheckpoint(["tabletop_spatial"], "tabletop");
+const grpo = "tabletop_spatial_grpo_openvlaoft_mini";
+const ppo = "tabletop_spatial_ppo_openvlaoft_mini";
+/** An untrained policy never succeeds; an entropy bonus gives it a gradient all the same. */
+const alive = ["algorithm.entropy_bonus=0.01", "algorithm.filter_rewards=False"];
+const newFolder = (): string => mkdtempSync(join(tmpdir(), "reverie-run-"));
+
+interface Outcome {
+  readonly metrics: readonly Metrics[];
+  readonly weights: Readonly<Record<string, Buffer>>; // by file
+  readonly folder: string;
+  readonly worlds: WorldSizes;
+}
+
+/** Trains and gives what must be equal between equal runs: numbers without times, and the last weights. */
+async function play(config: string, overrides: string[], logs = newFolder()): Promise<Outcome> {
+  const checked = await readRun(config, { overrides: [...tinyOverrides({ model, logs }), ...overrides] });
+  const run = await Run.open(checked, silent);
+  await train(run);
+  await run.close();
+  const last = listCheckpoints(checkpointRoot(checked)).at(-1)!;
+  return {
+    ...outcomeOf(logs),
+    weights: weightFiles(join(last.folder, "actor", "model")),
+    folder: last.folder,
+    worlds: checked.worlds,
+  };
+}
+
+function weightFiles(folder: string): Record<string, Buffer> {
+  const names = readdirSync(folder).filter((name) => name.endsWith(".safetensors"));
+  return Object.fromEntries(names.map((name) => [name, readFileSync(join(folder, name))]));
+}
+
+function outcomeOf(logs: string): { metrics: Metrics[] } {
+  const lines = readMetricsFile(join(logs, "metrics.jsonl"));
+  const timeless = (metrics: Metrics): Metrics =>
+    Object.fromEntries(Object.entries(metrics).filter(([name]) => !name.startsWith("time/")));
+  return { metrics: lines.map(({ metrics }) => timeless(metrics)) };
+}
+
+test("a run trains: weights move, every step is logged, and checkpoints can be loaded by anyone", async () => {
+  const { metrics, weights } = await play(grpo, alive);
+  assert.equal(metrics.length, 2);
+  assert.ok(metrics[0]!["train/actor/grad_norm"]! > 0);
+  assert.equal(metrics[0]!["env/num_trajectories"], 4);
+  assert.notDeepEqual(weights, weightFiles(model));
+});
+
+test("the same run twice gives the same numbers and the same weights, to the bit", async () => {
+  const [first, second] = [await play(grpo, alive), await play(grpo, alive)];
+  assert.deepEqual(second.metrics, first.metrics);
+  assert.deepEqual(second.weights, first.weights);
+});
+
+test("another seed gives another run", async () => {
+  const [first, second] = [await play(grpo, alive), await play(grpo, [...alive, "runner.seed=1"])];
+  assert.notDeepEqual(second.weights, first.weights);
+});
+
+const resumable: [string, string, string[]][] = [
+  ["grpo", grpo, alive],
+  [
+    "ppo with auto-reset, whose episodes go on across steps",
+    ppo,
+    [
+      ...alive.slice(0, 1),
+      "algorithm.group_size=1",
+      "env.train.auto_reset=True",
+      "env.train.use_fixed_reset_state_ids=False",
+      "env.train.max_episode_steps=24",
+      "actor.optim.critic_warmup_steps=3",
+    ],
+  ],
+  ["grpo with adapters", grpo, [...alive, "actor.model.is_lora=True", "actor.model.lora_rank=2"]],
+];
+for (const [what, config, overrides] of resumable) {
+  test(`${what}: two steps, then two resumed, equal four steps straight, to the bit`, async () => {
+    const straight = await play(config, [...overrides, "runner.max_epochs=4"]);
+    const logs = newFolder();
+    await play(config, [...overrides, "runner.max_epochs=2", "++actor.optim.total_training_steps=4"], logs);
+    const resumed = await play(config, [...overrides, "runner.max_epochs=4", "runner.resume_dir=auto"], logs);
+    assert.deepEqual(resumed.metrics, straight.metrics);
+    assert.deepEqual(resumed.weights, straight.weights);
+  });
+}
+
+/** What one collection recorded, as plain numbers. */
+async function collected(overrides: string[]) {
+  const checked = await readRun(grpo, {
+    overrides: [...tinyOverrides({ model, logs: newFolder() }), ...overrides],
+  });
+  const run = await Run.open(checked, silent);
+  await run.crew.syncWeights(0);
+  const { rollout } = await run.crew.collect(0);
+  await run.close();
+  return {
+    worlds: checked.worlds,
+    tokens: rollout.forwardInputs.action_tokens!.toArray(),
+    pictures: rollout.forwardInputs.images!.toArray(),
+    rewards: rollout.rewards.toArray(),
+  };
+}
+
+test("the samples are the same with one pipeline stage and two, with one env worker and two, in processes and without", async () => {
+  const [{ worlds: _, ...base }, ...others] = await Promise.all([
+    collected(["env.train.rollout_epoch=2"]),
+    collected(["env.train.rollout_epoch=2", "rollout.pipeline_stage_num=2"]),
+    collected(["env.train.rollout_epoch=2", "cluster.simulated_devices=2", "actor.micro_batch_size=1"]),
+    collected(["env.train.rollout_epoch=2", "env.train.env_workers=2"]),
+  ]);
+  assert.equal(others[1]?.worlds.env, 2);
+  for (const { worlds: _, ...other } of others) assert.deepEqual(other, base);
+});
+
+test("a training step leaves no tensor behind", async () => {
+  const logs = newFolder();
+  const overrides = [...tinyOverrides({ model, logs, steps: 4 }), ...alive];
+  const counts: number[] = [];
+  const run = await Run.open(await readRun(grpo, { overrides }), {
+    ...silent,
+    told: () => counts.push(liveTensors()),
+  });
+  await train(run);
+  await run.close();
+  assert.deepEqual(counts.slice(2), [counts[1], counts[1]]);
+});
+
+/** Sums over batches of other sizes differ in their last bits. */
+function assertClose(actual: readonly Metrics[], expected: readonly Metrics[]): void {
+  for (const [i, metrics] of expected.entries()) {
+    for (const [name, value] of Object.entries(metrics)) {
+      const found = actual[i]?.[name] ?? Number.NaN;
+      const close = Object.is(found, value) || Math.abs(found - value) <= 1e-6 * Math.max(1, Math.abs(value));
+      assert.ok(close, `step ${i}, ${name}: ${found} is not ${value}`);
+    }
+  }
+}
+
+test("one actor rank and four give the same losses to 1e-6 over five steps", async () => {
+  const ranks = (count: number) =>
+    play(grpo, [
+      ...alive,
+      `cluster.simulated_devices=${count}`,
+      `cluster.component_placement={env: 0, rollout: 0, actor: all}`,
+      "runner.max_epochs=5",
+      "algorithm.group_size=2",
+      "env.train.total_num_envs=8",
+      "actor.global_batch_size=8",
+      "actor.micro_batch_size=1",
+    ]);
+  const [one, four] = [await ranks(1), await ranks(4)];
+  assert.equal(four.worlds.actor, 4);
+  assertClose(four.metrics, one.metrics);
+});
