@@ -18,13 +18,18 @@ const published: Readonly<
   openpi: { parameters: 3.5e9, layers: 18, width: 2048, picture: 256 },
 };
 
+/** Of π0's parameters: the action expert and its projections, which are all that is trained by default. */
+const expertShare = 0.09;
+
 export function policyFootprint(modelType: string, settings: Readonly<Record<string, unknown>>): Footprint {
   const size = published[modelType] ?? { parameters: 0, layers: 0, width: 0, picture: 0 };
   const found = parametersInFolder(String(settings.model_path ?? ""));
   const parameters = found ?? size.parameters;
   const scale = size.parameters > 0 ? Math.min(1, parameters / size.parameters) : 1; // small models have small activations
+  const openpi = (settings.openpi ?? {}) as Readonly<Record<string, unknown>>; // where π0's files keep theirs
+  const pictures = settings.num_images_in_input ?? openpi.num_images_in_input ?? 1;
   const tokens =
-    size.picture * Number(settings.num_images_in_input ?? 1) +
+    size.picture * Number(pictures) +
     Number(settings.max_prompt_length ?? 50) +
     Number(settings.action_dim ?? 7) * Number(settings.num_action_chunks ?? 8);
   const width = size.width * 2; // bytes of one 16-bit hidden vector
@@ -32,9 +37,12 @@ export function policyFootprint(modelType: string, settings: Readonly<Record<str
     settings.is_lora === true
       ? Number(settings.lora_rank ?? 32) * size.width * size.layers * 14 * 2
       : undefined;
+  const expert =
+    modelType === "openpi" && openpi.train_expert_only !== false ? parameters * expertShare : undefined;
+  const trained = lora ?? expert;
   return {
     parameters,
-    ...(lora !== undefined && { trainableParameters: Math.min(lora, parameters) }),
+    ...(trained !== undefined && { trainableParameters: Math.min(trained, parameters) }),
     deviceBytesPerSlot: tokens * width * 24 * scale, // one layer's queries, keys, values, attention and feed-forward at work
     trainBytesPerSample: tokens * width * (size.layers + 40) * scale, // each layer's input, and one layer recomputed
     note:

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { existsSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import type { ForwardInputs } from "#data";
 import { readSafetensors, writeSafetensors } from "#formats";
 import { Generator, liveTensors, noGrad, randn, type Tensor, zeros } from "#tensor";
 import { needsShared, sharedFolder } from "../../../test/shared.ts";
@@ -150,7 +151,7 @@ test("the same stream gives the same loss of demonstrations; what prolongs short
   assert.equal(loss(1), loss(1));
   assert.notEqual(loss(1), loss(2));
   const drawn = { noise: randn([2, 6, 8]), time: zeros([2]).add(0.4) };
-  const given = { ...sample.forwardInputs, ...drawn };
+  const given: ForwardInputs = { ...sample.forwardInputs, ...drawn };
   const counted = policy.denoiser.matchingLoss(
     policy.scene(given),
     prolong(given.demonstrated_actions!, 6),
