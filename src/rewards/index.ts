@@ -7,4 +7,4 @@ export type { TrunkWidths } from "./resnet-trunk.ts";
 export type { RewardModel } from "./reward-model.ts";
 export { publishedTaskResnet, TaskResnetReward, type TaskResnetSizes } from "./task-resnet-reward.ts";
 export { type ResnetArch, resnetArchs } from "./torchvision-resnet.ts";
-export { type JudgedFrames, judgeLoss, setLearning, type TrainableJudge } from "./training.ts";
+export { type JudgeLesson, judgeLoss, setLearning, type TrainableJudge } from "./training.ts";

@@ -32,7 +32,7 @@ export class ResnetReward implements RewardModel {
   }
 
   /** [N, 1]. The task numbers that its sibling needs are of no use here. */
-  logits(frames_NCHW: Tensor, _tasks?: readonly number[]): Tensor {
+  logits(frames_NCHW: Tensor, _tasks?: readonly number[] | Tensor): Tensor {
     return this.network.net["7"].forward(this.features(frames_NCHW));
   }
 

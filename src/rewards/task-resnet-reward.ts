@@ -7,7 +7,7 @@
  */
 import { Embedding, Linear, Module, type ModuleOptions } from "#nn";
 import { UserError } from "#registry";
-import { aten, cat, type Device, type DType, scope, type Tensor, tensor } from "#tensor";
+import { aten, cat, type Device, type DType, scope, Tensor, tensor } from "#tensor";
 import { runTrunk, type TrunkLayers, type TrunkWidths, trunkLayers } from "./resnet-trunk.ts";
 import type { RewardModel } from "./reward-model.ts";
 
@@ -58,11 +58,12 @@ export class TaskResnetReward implements RewardModel {
   }
 
   /** [N, 1], for pictures of the given task numbers. */
-  logits(frames_NCHW: Tensor, tasks: readonly number[]): Tensor {
+  logits(frames_NCHW: Tensor, tasks: readonly number[] | Tensor): Tensor {
     const { visual_encoder, task_embedding, fusion_layer } = this.network;
     const { dtype, device } = task_embedding.weight;
     const seen_NF = runTrunk(visual_encoder, frames_NCHW.clamp(-1, 1).to({ dtype, device }));
-    const told_NE = task_embedding.forward(tensor([...tasks], { dtype: "int64", device }));
+    const ids = tasks instanceof Tensor ? tasks : tensor([...tasks], { dtype: "int64", device });
+    const told_NE = task_embedding.forward(ids);
     return fusion_layer["3"].forward(aten.relu(fusion_layer["0"].forward(cat([seen_NF, told_NE], 1))));
   }
 

@@ -12,13 +12,13 @@ import type { TaskResnetReward } from "./task-resnet-reward.ts";
 
 export type TrainableJudge = ResnetReward | TaskResnetReward;
 
-export interface JudgedFrames {
+export interface JudgeLesson {
   readonly pictures: Tensor; // [N, 3, H, W]
-  readonly tasks: readonly number[];
+  readonly tasks: Tensor; // int64 [N]
   readonly success: Tensor; // float32 [N], 1 or 0
 }
 
-export function judgeLoss(judge: TrainableJudge, frames: JudgedFrames, failureWeight: number): Tensor {
+export function judgeLoss(judge: TrainableJudge, frames: JudgeLesson, failureWeight: number): Tensor {
   const logits = judge.logits(frames.pictures, frames.tasks).squeeze(1);
   const { success } = frames;
   const weights = success

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { writeJsonFile, writeTorchState } from "#formats";
 import {
-  type JudgedFrames,
+  type JudgeLesson,
   judgeLoss,
   ResnetReward,
   setLearning,
@@ -16,11 +16,12 @@ import {
   type TrainableJudge,
   type TrunkWidths,
 } from "#rewards";
-import { cat, type Generator, noGrad, rand, randn, scope, type Tensor, tensor } from "#tensor";
+import { cat, type DType, type Generator, noGrad, rand, randn, scope, type Tensor, tensor } from "#tensor";
 import { type AutoencoderKL, loadOpenSoraAutoencoder } from "#worlds";
 import { initialise } from "./initialise.ts";
 import type { RecordedFrames } from "./recorded-frames.ts";
-import { type LoopHooks, type StepRandom, trainingLoop } from "./training-loop.ts";
+import { stored, storedType } from "./stored-weights.ts";
+import { type LoopHooks, type StepRandom, type Teacher, trainingLoop, withStreams } from "./training-loop.ts";
 import { WeightTraining, weightTrainingSettings } from "./weight-training.ts";
 
 export const judgeSettings = weightTrainingSettings.extend({
@@ -38,6 +39,7 @@ export const judgeSettings = weightTrainingSettings.extend({
   success_share: z.number().min(0.05).max(0.95).default(0.4).describe("of lessons that show success"),
   other_task_share: z.number().min(0).max(1).default(0.3).describe("of lessons shown under another task"),
   failure_weight: z.number().positive().default(2),
+  store: storedType,
 });
 export type JudgeSettings = z.infer<typeof judgeSettings>;
 
@@ -50,16 +52,19 @@ export async function trainJudge(
   const vae = loadOpenSoraAutoencoder(join(world, "vae"), { device: frames.device });
   const judge = newJudge(frames, settings);
   const lessons = new Lessons(frames, vae, settings);
-  const training = new WeightTraining(judge.network, weightTrainingSettings.strip().parse(settings));
-  setLearning(judge, true);
-  await trainingLoop(
-    training,
-    frames.device,
-    (random) => judgeLoss(judge, lessons.draw(random), settings.failure_weight),
-    hooks,
+  const training = new WeightTraining(
+    judge.network,
+    weightTrainingSettings.strip().parse(settings),
+    (lesson: JudgeLesson) => judgeLoss(judge, lesson, settings.failure_weight),
   );
-  setLearning(judge, false);
-  await training.withAverages(async () => writeJudge(world, judge, frames));
+  const draw: Teacher<JudgeLesson> = (random) => lessons.draw(random);
+  setLearning(judge, true);
+  await trainingLoop(training, frames.device, draw, hooks);
+  await training.withAverages(async () => {
+    settleStatistics(judge, frames, settings, draw);
+    setLearning(judge, false);
+    writeJudge(world, judge, frames, settings.store);
+  });
   training.dispose();
 }
 
@@ -77,9 +82,26 @@ function newJudge({ tasks, device }: RecordedFrames, { widths, seed }: JudgeSett
   return judge;
 }
 
-function writeJudge(world: string, judge: TrainableJudge, { tasks }: RecordedFrames): void {
+/** Batch norms gathered the statistics of the weights in training; the averaged weights have their own. */
+function settleStatistics(
+  judge: TrainableJudge,
+  { device }: RecordedFrames,
+  { seed, steps }: JudgeSettings,
+  draw: Teacher<JudgeLesson>,
+): void {
+  for (let i = 0; i < 40; i++) {
+    noGrad(() =>
+      scope(() => {
+        const { pictures, tasks } = withStreams(seed, steps + i, device, draw);
+        judge.logits(pictures, tasks);
+      }),
+    );
+  }
+}
+
+function writeJudge(world: string, judge: TrainableJudge, { tasks }: RecordedFrames, store: DType): void {
   const name = judge instanceof TaskResnetReward ? "taskemb_resnet_rm" : "resnet_rm";
-  writeTorchState(join(world, `${name}.pth`), judge.state());
+  writeTorchState(join(world, `${name}.pth`), stored(judge.state(), store));
   writeJsonFile(join(world, `${name}.json`), { type: judge.name, instructions: tasks });
 }
 
@@ -107,7 +129,7 @@ class Lessons {
     };
   }
 
-  draw({ numbers, device }: StepRandom): JudgedFrames {
+  draw({ numbers, device }: StepRandom): JudgeLesson {
     const { batch_size: count, success_share, other_task_share, decoded_share } = this.#settings;
     const rows: number[] = [];
     const tasks: number[] = [];
@@ -127,7 +149,7 @@ class Lessons {
     const decoded = Math.round(count * decoded_share);
     return {
       pictures: this.#pictures(rows, decoded, device),
-      tasks,
+      tasks: tensor(BigInt64Array.from(tasks, BigInt), { device: this.#frames.device }),
       success: tensor(success, { device: this.#frames.device }),
     };
   }

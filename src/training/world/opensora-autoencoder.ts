@@ -3,11 +3,12 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { writeJsonFile, writeSafetensors } from "#formats";
-import { noGrad, scope } from "#tensor";
-import { AutoencoderKL, autoencoderLoss, measureScale } from "#worlds";
+import { type DType, randn, scope } from "#tensor";
+import { AutoencoderKL, type AutoencoderLesson, autoencoderLoss, standardiseLatents } from "#worlds";
 import { initialise } from "./initialise.ts";
 import type { RecordedFrames } from "./recorded-frames.ts";
-import { type LoopHooks, trainingLoop } from "./training-loop.ts";
+import { stored, storedType } from "./stored-weights.ts";
+import { type LoopHooks, type Teacher, trainingLoop } from "./training-loop.ts";
 import { WeightTraining, weightTrainingSettings } from "./weight-training.ts";
 
 export const autoencoderSettings = weightTrainingSettings.extend({
@@ -23,10 +24,13 @@ export const autoencoderSettings = weightTrainingSettings.extend({
   norm_num_groups: z.int().positive().default(8),
   squared_weight: z.number().min(0).default(2),
   kl_weight: z.number().min(0).default(1e-4),
+  store: storedType,
 });
 export type AutoencoderSettings = z.infer<typeof autoencoderSettings>;
 
-const scaleSample = 512;
+/** Frames that the spread of latents is measured on. */
+const scaleSample = 1024;
+const latentChannels = 4;
 
 export async function trainAutoencoder(
   frames: RecordedFrames,
@@ -34,45 +38,44 @@ export async function trainAutoencoder(
   world: string,
   hooks: LoopHooks = {},
 ): Promise<void> {
-  const { block_out_channels, layers_per_block, norm_num_groups, squared_weight, kl_weight, ...rest } =
-    settings;
+  const { block_out_channels, layers_per_block, norm_num_groups, batch_size } = settings;
   const sizes = {
     block_out_channels,
     layers_per_block,
     norm_num_groups,
-    latent_channels: 4,
+    latent_channels: latentChannels,
     in_channels: 3,
     out_channels: 3,
     scaling_factor: 1,
   };
   const vae = new AutoencoderKL(sizes, { device: frames.device });
   initialise(vae, settings.seed);
-  const training = new WeightTraining(vae, rest);
-  await trainingLoop(
-    training,
-    frames.device,
-    ({ host, device }) =>
-      autoencoderLoss(
-        vae,
-        frames.pick(frames.draw(settings.batch_size, host)),
-        { squared_weight, kl_weight },
-        device,
-      ),
-    hooks,
+  const training = new WeightTraining(
+    vae,
+    weightTrainingSettings.strip().parse(settings),
+    (lesson: AutoencoderLesson) => autoencoderLoss(vae, lesson, settings),
   );
-  await training.withAverages(async () => writeAutoencoder(world, vae, sizes, frames));
+  const [height, width] = frames.size.map((side) => side / vae.downscale) as [number, number];
+  const draw: Teacher<AutoencoderLesson> = ({ host, device }) => ({
+    pictures: frames.pick(frames.draw(batch_size, host)),
+    noise: randn([batch_size, latentChannels, height, width], { generator: device, device: frames.device }),
+  });
+  await trainingLoop(training, frames.device, draw, hooks);
+  await training.withAverages(async () => writeAutoencoder(world, vae, sizes, frames, settings.store));
   training.dispose();
 }
 
-function writeAutoencoder(world: string, vae: AutoencoderKL, sizes: object, frames: RecordedFrames): void {
+function writeAutoencoder(
+  world: string,
+  vae: AutoencoderKL,
+  sizes: object,
+  frames: RecordedFrames,
+  store: DType,
+): void {
   const folder = join(world, "vae");
   mkdirSync(folder, { recursive: true });
   const spread = Math.max(1, Math.floor(frames.count / scaleSample));
-  const scaling_factor = noGrad(() =>
-    scope(() =>
-      measureScale(vae, frames.pick(frames.every(spread).narrow(0, 0, Math.min(scaleSample, frames.count)))),
-    ),
-  );
-  writeSafetensors(join(folder, "diffusion_pytorch_model.safetensors"), vae.state());
-  writeJsonFile(join(folder, "config.json"), { _class_name: "AutoencoderKL", ...sizes, scaling_factor });
+  scope(() => standardiseLatents(vae, frames.pick(frames.every(spread))));
+  writeSafetensors(join(folder, "diffusion_pytorch_model.safetensors"), stored(vae.state(), store));
+  writeJsonFile(join(folder, "config.json"), { _class_name: "AutoencoderKL", ...sizes });
 }

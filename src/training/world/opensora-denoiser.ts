@@ -1,20 +1,30 @@
 /** Trains an OpenSora world's denoiser on windows of recorded latents and writes the world's weights and statistics. */
 import { join } from "node:path";
 import { z } from "zod";
-import { writeJsonFile, writeSafetensors } from "#formats";
-import { cat, keep, noGrad, scope, type Tensor, tensor } from "#tensor";
-import { type AutoencoderKL, flowLoss, loadOpenSoraAutoencoder, STDiT3, stdit3Sizes } from "#worlds";
+import { readSafetensors, writeJsonFile, writeSafetensors } from "#formats";
+import { aten, cat, keep, noGrad, scope, type Tensor, tensor } from "#tensor";
+import {
+  type AutoencoderKL,
+  drawFlowLesson,
+  type FlowLesson,
+  flowLoss,
+  loadOpenSoraAutoencoder,
+  STDiT3,
+  type STDiT3Sizes,
+  stdit3Sizes,
+} from "#worlds";
 import { initialise, rotaryFrequencies } from "./initialise.ts";
 import { type RecordedFrames, WindowSampler } from "./recorded-frames.ts";
-import { type LoopHooks, trainingLoop } from "./training-loop.ts";
+import { stored, storedType } from "./stored-weights.ts";
+import { type LoopHooks, type Teacher, trainingLoop } from "./training-loop.ts";
 import { WeightTraining, weightTrainingSettings } from "./weight-training.ts";
 
 export const denoiserSettings = weightTrainingSettings.extend({
   steps: z.int().positive().default(20000),
   batch_size: z.int().positive().default(256),
   lr: z.number().positive().default(5e-4),
-  depth: z.int().positive().default(6),
-  hidden_size: z.int().positive().default(256),
+  depth: z.int().positive().default(4),
+  hidden_size: z.int().positive().default(192),
   num_heads: z.int().positive().default(4),
   patch_size: z.array(z.int().positive()).length(3).default([1, 4, 4]),
   chunk: z.int().positive().default(8),
@@ -24,6 +34,18 @@ export const denoiserSettings = weightTrainingSettings.extend({
   pure_noise_share: z.number().min(0).max(1).default(0.15),
   memory_noise: z.number().min(0).default(0.1),
   motion_weight: z.number().min(0).default(3),
+  emphasis_weight: z
+    .number()
+    .min(0)
+    .default(3)
+    .describe("of colourful places: objects, not the arm or table"),
+  text_weights: z
+    .boolean()
+    .default(false)
+    .describe("also write the published files' unused text weights, a quarter of the size"),
+  precision: z.enum(["fp32", "bf16"]).default("fp32").describe("of the network while it learns"),
+  init_from: z.string().nullish().describe("a world whose denoiser to go on from"),
+  store: storedType,
 });
 export type DenoiserSettings = z.infer<typeof denoiserSettings>;
 
@@ -34,13 +56,36 @@ export async function trainDenoiser(
   hooks: LoopHooks = {},
 ): Promise<void> {
   const vae = loadOpenSoraAutoencoder(join(world, "vae"), { device: frames.device });
-  const latents = encodeAll(vae, frames);
   const statistics = actionStatistics(frames);
-  const sizes = stdit3Sizes.parse({
-    depth: settings.depth,
-    hidden_size: settings.hidden_size,
-    num_heads: settings.num_heads,
-    patch_size: settings.patch_size,
+  const sizes = sizesOf(frames, vae, settings);
+  const denoiser = newDenoiser(sizes, frames, settings);
+  const training = new WeightTraining(
+    denoiser,
+    weightTrainingSettings.strip().parse(settings),
+    (lesson: FlowLesson) => flowLoss(denoiser, lesson),
+  );
+  const teacher = flowTeacher(frames, encodeAll(vae, frames), statistics, settings);
+  await trainingLoop(training, frames.device, teacher, hooks);
+  await training.withAverages(async () => {
+    writeSafetensors(join(world, "model-00001.safetensors"), stored(denoiser.state(), settings.store));
+  });
+  const { chunk, condition_frame_length } = settings;
+  const size = frames.size[0];
+  writeJsonFile(join(world, "config.json"), { ...sizes, size, chunk, condition_frame_length });
+  writeJsonFile(join(world, "dataset_statistics.json"), {
+    action: { q01: statistics.low, q99: statistics.high },
+  });
+  training.dispose();
+}
+
+function sizesOf(frames: RecordedFrames, vae: AutoencoderKL, settings: DenoiserSettings): STDiT3Sizes {
+  const { depth, hidden_size, num_heads, patch_size, text_weights } = settings;
+  return stdit3Sizes.parse({
+    depth,
+    hidden_size,
+    num_heads,
+    patch_size,
+    text_weights,
     pred_sigma: false,
     caption_channels: 1,
     model_max_length: 1,
@@ -48,67 +93,79 @@ export async function trainDenoiser(
     input_sq_size: frames.size[0],
     pad_action_num: settings.condition_frame_length,
   });
-  const denoiser = new STDiT3(sizes, { device: frames.device });
-  initialise(
-    denoiser,
-    settings.seed,
-    (name) => name === "t_block.1.weight" || name === "final_layer.linear.weight",
-  );
+}
+
+function newDenoiser(sizes: STDiT3Sizes, { device }: RecordedFrames, settings: DenoiserSettings): STDiT3 {
+  const denoiser = new STDiT3(sizes, { device });
+  const silent = (name: string) => name === "t_block.1.weight" || name === "final_layer.linear.weight";
+  initialise(denoiser, settings.seed, silent);
   noGrad(() => denoiser.rope.freqs.copy_(rotaryFrequencies(sizes.hidden_size / sizes.num_heads)));
+  if (settings.init_from) {
+    const source = join(settings.init_from, "model-00001.safetensors");
+    denoiser.loadState(readSafetensors(source), { source });
+  }
   denoiser.requiresGrad_(false, (name) => name === "rope.freqs" || unused.test(name));
+  return settings.precision === "bf16" ? denoiser.to({ dtype: "bfloat16" }) : denoiser;
+}
+
+/** Draws windows of the recordings and what a denoiser is to say about them. */
+function flowTeacher(
+  frames: RecordedFrames,
+  { latents, colour }: EncodedFrames,
+  statistics: Statistics,
+  settings: DenoiserSettings,
+): Teacher<FlowLesson> {
   const windows = new WindowSampler(frames, {
     memory: settings.condition_frame_length,
     chunk: settings.chunk,
   });
-  const normal = keep(normalised(frames.actions, statistics));
-  const training = new WeightTraining(denoiser, weightTrainingSettings.strip().parse(settings));
-  await trainingLoop(
-    training,
-    frames.device,
-    ({ numbers, device }) => {
-      const rows = windows.draw(settings.batch_size, numbers);
-      const video = (index: Tensor): Tensor => pickRows(latents, index).transpose(1, 2);
-      const batch = {
-        memory: video(rows.memory),
-        fresh: video(rows.fresh),
-        actions: pickRows(normal, rows.actions),
-      };
-      return flowLoss(denoiser, batch, settings, device);
-    },
-    hooks,
-  );
-  await training.withAverages(async () => {
-    writeSafetensors(join(world, "model-00001.safetensors"), denoiser.state());
-  });
-  const { chunk, condition_frame_length } = settings;
-  writeJsonFile(join(world, "config.json"), {
-    ...sizes,
-    size: frames.size[0],
-    chunk,
-    condition_frame_length,
-  });
-  writeJsonFile(join(world, "dataset_statistics.json"), {
-    action: { q01: statistics.low, q99: statistics.high },
-  });
-  for (const each of [latents, normal]) each.dispose();
-  training.dispose();
+  const actions = keep(normalised(frames.actions, statistics));
+  const video = (index: Tensor): Tensor => pickRows(latents, index).transpose(1, 2).float();
+  return ({ numbers, device }) => {
+    const rows = windows.draw(settings.batch_size, numbers);
+    const batch = {
+      memory: video(rows.memory),
+      fresh: video(rows.fresh),
+      actions: pickRows(actions, rows.actions),
+      emphasis: pickRows(colour, rows.fresh).unsqueeze(1).float().div(255),
+    };
+    return drawFlowLesson(batch, settings, device);
+  };
 }
 
 /** In published files, never run. */
 const unused = /cross_attn|^y_embedder|^fps_embedder|none_action/;
 
-/** Scaled means of every frame's posterior, [F, z, h, w]. */
-export function encodeAll(vae: AutoencoderKL, frames: RecordedFrames, batch = 256): Tensor {
-  const parts: Tensor[] = [];
+interface EncodedFrames {
+  readonly latents: Tensor; // means of the posteriors, scaled, [F, z, h, w]
+  readonly colour: Tensor; // how colourful each place is, uint8 [F, h, w]
+}
+
+export function encodeAll(vae: AutoencoderKL, frames: RecordedFrames, batch = 512): EncodedFrames {
+  const parts: { latents: Tensor; colour: Tensor }[] = [];
   noGrad(() => {
     for (let from = 0; from < frames.count; from += batch) {
-      const rows = frames.every(1).narrow(0, from, Math.min(batch, frames.count - from));
-      parts.push(keep(scope(() => vae.encode(frames.pick(rows)))));
+      const part = scope(() => {
+        const rows = frames.every(1).narrow(0, from, Math.min(batch, frames.count - from));
+        const pictures = frames.pick(rows);
+        return { latents: vae.encode(pictures), colour: colourOf(pictures, vae.downscale) };
+      });
+      parts.push({ latents: keep(part.latents), colour: keep(part.colour) });
     }
   });
-  const all = keep(cat(parts));
-  for (const part of parts) part.dispose();
+  const all = {
+    latents: keep(cat(parts.map(({ latents }) => latents))),
+    colour: keep(cat(parts.map(({ colour }) => colour))),
+  };
+  for (const part of parts) for (const each of Object.values(part)) each.dispose();
   return all;
+}
+
+/** Where channels differ much, as things to handle do and table and arm do not; averaged over each latent's place. */
+function colourOf(pictures_NCHW: Tensor, downscale: number): Tensor {
+  const spread = pictures_NCHW.amax([1]).sub(pictures_NCHW.amin([1]));
+  const strong = spread.gt(0.5).float().unsqueeze(1);
+  return aten.avg_pool2d(strong, [downscale, downscale]).squeeze(1).mul(255).to({ dtype: "uint8" });
 }
 
 /** Rows by index, whatever the index's shape: [...index, ...row]. */

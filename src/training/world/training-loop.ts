@@ -2,20 +2,21 @@
  * The loop around a network's training: steps, progress, and a file to go on from.
  *
  * What a step draws depends on the seed and the step alone, so that a resumed run takes the same steps as one that was
- * never interrupted.
+ * never interrupted. A time limit ends a run early with its schedule complete; such a run is not repeatable to the bit.
  */
 import { existsSync } from "node:fs";
 import { readSafetensors, writeSafetensors } from "#formats";
 import { UserError } from "#registry";
-import { type Device, Generator, type Tensor } from "#tensor";
-import type { WeightTraining } from "./weight-training.ts";
+import { type Device, Generator, scope } from "#tensor";
+import type { Lesson, WeightTraining } from "./weight-training.ts";
 
 export interface StepProgress {
   readonly step: number;
   readonly steps: number;
   readonly loss: number;
   readonly gradNorm: number;
-  readonly seconds: number; // since this process began
+  readonly seconds: number; // since this process began to take steps
+  readonly stepsPerSecond: number; // since the last report
 }
 
 export interface LoopHooks {
@@ -24,6 +25,8 @@ export interface LoopHooks {
   /** Written every `saveEvery` steps, and read at the start where it exists. */
   readonly resumeFile?: string;
   readonly saveEvery?: number;
+  /** Seconds after which training ends, whatever the steps. */
+  readonly timeLimit?: number | undefined;
 }
 
 /** The random streams of one step: choices in JavaScript, indices on the host, noise on the device. */
@@ -33,21 +36,37 @@ export interface StepRandom {
   readonly device: Generator;
 }
 
-export async function trainingLoop(
-  training: WeightTraining,
+/** Draws what a step learns from. */
+export type Teacher<L> = (random: StepRandom) => L;
+
+export async function trainingLoop<L extends Lesson<L>>(
+  training: WeightTraining<L>,
   device: Device,
-  lossOf: (random: StepRandom) => Tensor,
-  { reportEvery = 20, onProgress, resumeFile, saveEvery = 500 }: LoopHooks = {},
+  draw: Teacher<L>,
+  { reportEvery = 20, onProgress, resumeFile, saveEvery = 500, timeLimit }: LoopHooks = {},
 ): Promise<void> {
   const { steps, seed } = training.settings;
-  const began = performance.now();
   if (resumeFile !== undefined && existsSync(resumeFile)) training.loadState(readSafetensors(resumeFile));
-  while (training.step < steps) {
-    const { loss, gradNorm } = takeStep(training, device, seed, lossOf);
+  const began = performance.now();
+  let mark = { step: training.step, at: began };
+  const passed = (): number => (performance.now() - began) / 1000;
+  while (training.step < steps && passed() < (timeLimit ?? Number.POSITIVE_INFINITY)) {
+    const hurry = timeLimit === undefined ? 0 : passed() / timeLimit;
+    const { loss, gradNorm } = scope(() =>
+      withStreams(seed, training.step, device, (random) => training.take(draw(random), hurry)),
+    );
     const { step } = training;
     if (step % reportEvery === 0 || step === steps) {
-      const seconds = (performance.now() - began) / 1000;
-      const progress = { step, steps, loss: Number(loss.item()), gradNorm: Number(gradNorm.item()), seconds };
+      const now = performance.now();
+      const progress = {
+        step,
+        steps,
+        loss: Number(loss.item()),
+        gradNorm: Number(gradNorm.item()),
+        seconds: passed(),
+        stepsPerSecond: ((step - mark.step) * 1000) / (now - mark.at),
+      };
+      mark = { step, at: now };
       if (!Number.isFinite(progress.loss)) {
         throw new UserError(`the loss is ${progress.loss} at step ${step}: lower lr, or look at the data`);
       }
@@ -58,20 +77,16 @@ export async function trainingLoop(
     if (resumeFile !== undefined && (step % saveEvery === 0 || step === steps)) {
       writeSafetensors(resumeFile, training.state());
     }
-    await new Promise(setImmediate); // signals and timers live on
+    if (step % 8 === 0) await new Promise(setImmediate); // signals and timers live on
   }
 }
 
-function takeStep(
-  training: WeightTraining,
-  device: Device,
-  seed: number,
-  lossOf: (random: StepRandom) => Tensor,
-) {
-  const own = stepSeed(seed, training.step);
+/** Runs `body` with the random streams of one step. */
+export function withStreams<T>(seed: number, step: number, device: Device, body: (r: StepRandom) => T): T {
+  const own = stepSeed(seed, step);
   const [host, onDevice] = [new Generator(own), new Generator(own, device)];
   try {
-    return training.take(() => lossOf({ numbers: randomNumbers(own), host, device: onDevice }));
+    return body({ numbers: randomNumbers(own), host, device: onDevice });
   } finally {
     host.dispose();
     onDevice.dispose();

@@ -1,6 +1,9 @@
 /**
  * One network's way through its training: optimiser, schedule, averaged weights, and what a resumed run needs.
  *
+ * A step takes a lesson, tensors of fixed shapes that were drawn before, and does nothing random itself: on a GPU the
+ * whole of it (forward, backward, clipping, AdamW) is captured once as a CUDA graph and replayed, because small networks
+ * spend more time on launching kernels than on running them. With bf16 weights the optimiser keeps float32 masters.
  * The averaged weights (EMA) are what gets saved as the world: they imagine better than the last step's.
  */
 import { z } from "zod";
@@ -11,8 +14,12 @@ import {
   clipGradNorm,
   constantSchedule,
   cosineSchedule,
+  full,
+  Graph,
+  grad,
   keep,
   noGrad,
+  type Schedule,
   scope,
   type Tensor,
   tensor,
@@ -28,33 +35,57 @@ export const weightTrainingSettings = z.strictObject({
   weight_decay: z.number().min(0).default(0),
   clip_grad: z.number().positive().default(1),
   ema_decay: z.number().min(0).max(0.99999).default(0.999).describe("0 keeps the last weights"),
+  cuda_graph: z.boolean().default(true).describe("replay a captured step on a GPU"),
   seed: z.int().min(0).default(0),
 });
 export type WeightTrainingSettings = z.infer<typeof weightTrainingSettings>;
+
+/** What one step learns from: tensors by name. Every lesson of a training has the same shapes. */
+export type Lesson<L> = { readonly [K in keyof L]: Tensor };
 
 export interface TrainingStep {
   readonly loss: Tensor;
   readonly gradNorm: Tensor;
 }
 
-export class WeightTraining {
+interface CapturedStep<L> {
+  readonly graph: Graph;
+  readonly lesson: L;
+  readonly result: TrainingStep;
+}
+
+export class WeightTraining<L extends Lesson<L>> {
   readonly settings: WeightTrainingSettings;
-  readonly #weights: ReadonlyMap<string, Tensor>;
+  readonly #lossOf: (lesson: L) => Tensor;
+  readonly #weights: ReadonlyMap<string, Tensor>; // what the network computes with
+  readonly #masters: ReadonlyMap<string, Tensor>; // float32; the same tensors where the network is float32 itself
+  readonly #buffers: ReadonlyMap<string, Tensor>;
   readonly #averages: ReadonlyMap<string, Tensor>;
   readonly #optimizer: AdamW;
-  readonly #schedule: (step: number) => number;
+  readonly #schedule: Schedule;
+  readonly #rate: Tensor | undefined;
+  readonly #captures: boolean;
+  #captured: CapturedStep<L> | undefined;
   #step = 0;
 
-  constructor(module: Module, settings: WeightTrainingSettings) {
+  constructor(module: Module, settings: WeightTrainingSettings, lossOf: (lesson: L) => Tensor) {
     const { steps, lr, lr_scheduler, lr_warmup_steps: warmup, adam_beta2, weight_decay } = settings;
     this.settings = settings;
-    this.#weights = new Map([...module.namedParameters()].filter(([, weight]) => weight.requiresGrad));
+    this.#lossOf = lossOf;
+    const all = [...module.namedParameters()];
+    this.#weights = new Map(all.filter(([, weight]) => weight.requiresGrad));
+    this.#buffers = new Map(all.filter(([, weight]) => !weight.requiresGrad));
+    this.#masters = new Map([...this.#weights].map(([name, weight]) => [name, masterOf(weight)]));
     this.#averages = new Map(
-      [...this.#weights].map(([name, weight]) => [name, keep(weight.detach().clone())]),
+      [...this.#masters].map(([name, weight]) => [name, keep(weight.detach().clone())]),
     );
-    this.#optimizer = new AdamW([{ parameters: this.#weights, lr }], {
+    const device = all[0]![1].device;
+    this.#captures = device !== "cpu" && settings.cuda_graph;
+    this.#rate = this.#captures ? keep(full([], lr, { device })) : undefined;
+    this.#optimizer = new AdamW([{ parameters: this.#masters, lr }], {
       betas: [0.9, adam_beta2],
       weightDecay: weight_decay,
+      ...(this.#rate && { rate: this.#rate }),
     });
     this.#schedule =
       lr_scheduler === "cosine" ? cosineSchedule(steps, warmup, 0.05) : constantSchedule(warmup);
@@ -64,29 +95,61 @@ export class WeightTraining {
     return this.#step;
   }
 
-  /** One optimiser step on the loss that `lossOf` computes. Reading the numbers waits for the device. */
-  take(lossOf: () => Tensor): TrainingStep {
+  /**
+   * One optimiser step. Reading the numbers of its result waits for the device. `hurry`: the share of the allowed time
+   * that has gone by; the schedule follows it where it is ahead of the steps.
+   */
+  take(lesson: L, hurry = 0): TrainingStep {
+    const place = Math.max(this.#step, Math.min(hurry, 1) * this.settings.steps);
+    const lr = this.settings.lr * this.#schedule(place);
+    this.#optimizer.groups[0]!.lr = lr;
+    if (this.#rate) noGrad(() => this.#rate!.fill_(lr));
+    const step = this.#captures ? this.#replay(lesson) : this.#compute(lesson);
+    this.#step++;
+    this.#average();
+    return step;
+  }
+
+  #compute(lesson: L): TrainingStep {
     return scope(() => {
-      this.#optimizer.groups[0]!.lr = this.settings.lr * this.#schedule(this.#step);
-      const loss = scope(() => {
-        const value = lossOf();
-        value.backward();
-        return value.detach();
-      });
-      const gradients = [...this.#weights.values()].flatMap(({ grad }) => grad ?? []);
+      const weights = [...this.#weights.values()];
+      const loss = this.#lossOf(lesson);
+      const gradients = grad([loss], weights).map((gradient) => gradient!.float());
       const gradNorm = clipGradNorm(gradients, this.settings.clip_grad);
-      this.#optimizer.step();
-      this.#optimizer.zeroGrad();
-      this.#step++;
-      this.#average();
-      return { loss, gradNorm };
+      this.#optimizer.step(new Map([...this.#masters.keys()].map((name, i) => [name, gradients[i]!])));
+      noGrad(() => {
+        if (weights[0]!.dtype !== "float32") aten._foreach_copy_(weights, [...this.#masters.values()]);
+      });
+      return { loss: loss.detach(), gradNorm };
     });
+  }
+
+  #replay(lesson: L): TrainingStep {
+    this.#captured ??= this.#capture(lesson);
+    const { graph, lesson: fixed, result } = this.#captured;
+    noGrad(() => {
+      for (const name of Object.keys(lesson) as (keyof L)[]) fixed[name].copy_(lesson[name]);
+    });
+    graph.replay();
+    return { loss: result.loss.clone(), gradNorm: result.gradNorm.clone() };
+  }
+
+  /** Warming up takes real steps, so everything is put back as it was. */
+  #capture(lesson: L): CapturedStep<L> {
+    const entries = Object.entries<Tensor>(lesson);
+    const fixed = Object.fromEntries(entries.map(([name, value]) => [name, keep(value.clone())])) as L;
+    const before = new Map([...this.state()].map(([name, value]) => [name, keep(value.clone())]));
+    const { graph, result } = Graph.capture(() => this.#compute(fixed));
+    for (const value of Object.values(result)) keep(value);
+    this.loadState(before);
+    for (const value of before.values()) value.dispose();
+    return { graph, lesson: fixed, result };
   }
 
   /** Young averages forget fast, so that the random start does not linger. */
   #average(): void {
     const decay = Math.min(this.settings.ema_decay, (1 + this.#step) / (10 + this.#step));
-    noGrad(() => aten._foreach_lerp_([...this.#averages.values()], [...this.#weights.values()], 1 - decay));
+    noGrad(() => aten._foreach_lerp_([...this.#averages.values()], [...this.#masters.values()], 1 - decay));
   }
 
   /** Runs `body` with the averaged weights in place. */
@@ -102,11 +165,12 @@ export class WeightTraining {
   #swap(): void {
     noGrad(() =>
       scope(() => {
-        for (const [name, weight] of this.#weights) {
+        for (const [name, master] of this.#masters) {
           const average = this.#averages.get(name)!;
-          const now = weight.clone();
-          weight.copy_(average);
+          const now = master.clone();
+          master.copy_(average);
           average.copy_(now);
+          this.#weights.get(name)!.copy_(master);
         }
       }),
     );
@@ -117,7 +181,8 @@ export class WeightTraining {
     const named = (prefix: string, values: ReadonlyMap<string, Tensor>): [string, Tensor][] =>
       [...values].map(([name, value]) => [`${prefix}.${name}`, value]);
     return new Map([
-      ...named("weights", this.#weights),
+      ...named("weights", this.#masters),
+      ...named("buffers", this.#buffers),
       ...named("averages", this.#averages),
       ...named("optimizer", this.#optimizer.state()),
       ["step", tensor([BigInt(this.#step)])],
@@ -126,7 +191,11 @@ export class WeightTraining {
 
   loadState(state: ReadonlyMap<string, Tensor>): void {
     noGrad(() => {
-      for (const [name, weight] of this.#weights) weight.copy_(state.get(`weights.${name}`)!);
+      for (const [name, master] of this.#masters) {
+        master.copy_(state.get(`weights.${name}`)!);
+        this.#weights.get(name)!.copy_(master);
+      }
+      for (const [name, buffer] of this.#buffers) buffer.copy_(state.get(`buffers.${name}`)!);
       for (const [name, average] of this.#averages) average.copy_(state.get(`averages.${name}`)!);
     });
     const own = [...state].filter(([name]) => name.startsWith("optimizer."));
@@ -136,6 +205,13 @@ export class WeightTraining {
 
   dispose(): void {
     this.#optimizer.dispose();
+    this.#captured?.graph.dispose();
     for (const average of this.#averages.values()) average.dispose();
+    for (const value of Object.values<Tensor>(this.#captured?.lesson ?? {})) value.dispose();
+    this.#rate?.dispose();
   }
 }
+
+/** The optimiser's own copy of a weight that is not float32. */
+const masterOf = (weight: Tensor): Tensor =>
+  weight.dtype === "float32" ? weight : keep(weight.detach().float());

@@ -6,7 +6,7 @@
  *
  * Shapes: N pictures, H W pixels in [-1, 1], h w latent positions.
  */
-import { type Generator, randn, scope, type Tensor } from "#tensor";
+import { noGrad, scope, type Tensor } from "#tensor";
 import type { AutoencoderKL } from "./autoencoder-kl.ts";
 
 export interface AutoencoderTraining {
@@ -14,15 +14,18 @@ export interface AutoencoderTraining {
   readonly kl_weight: number;
 }
 
+export interface AutoencoderLesson {
+  readonly pictures: Tensor; // [N, 3, H, W]
+  readonly noise: Tensor; // standard normal, [N, z, h, w]
+}
+
 export function autoencoderLoss(
   vae: AutoencoderKL,
-  pictures_NCHW: Tensor,
+  { pictures, noise }: AutoencoderLesson,
   { squared_weight, kl_weight }: AutoencoderTraining,
-  generator: Generator,
 ): Tensor {
-  const { mean, logvar } = vae.posterior(pictures_NCHW);
-  const noise = randn([...mean.shape], { generator, device: mean.device });
-  const error = vae.decodeRaw(mean.add(logvar.mul(0.5).exp().mul(noise))).sub(pictures_NCHW);
+  const { mean, logvar } = vae.posterior(pictures);
+  const error = vae.decodeRaw(mean.add(logvar.mul(0.5).exp().mul(noise))).sub(pictures);
   const divergence = mean.square().add(logvar.exp()).sub(logvar).sub(1).mul(0.5);
   return error
     .abs()
@@ -31,7 +34,24 @@ export function autoencoderLoss(
     .add(divergence.mean().mul(kl_weight));
 }
 
-/** One over the standard deviation of raw latents: the published `scaling_factor` that gives them unit spread. */
-export function measureScale(vae: AutoencoderKL, pictures_NCHW: Tensor): number {
-  return scope(() => 1 / Number(vae.posterior(pictures_NCHW).mean.std().item()));
+/**
+ * Gives latents zero mean and unit spread in each channel, by folding shift and scale into the two 1×1 convolutions around
+ * them: what is decoded stays the same, and the published `scaling_factor` can be 1.
+ */
+export function standardiseLatents(vae: AutoencoderKL, pictures_NCHW: Tensor): void {
+  noGrad(() =>
+    scope(() => {
+      const { mean } = vae.posterior(pictures_NCHW);
+      const channels = vae.latentChannels;
+      const [shift, spread] = [mean.mean([0, 2, 3]), mean.std([0, 2, 3]).clamp(1e-4)];
+      const { weight, bias } = vae.quant_conv;
+      const [means, logvars] = [bias!.narrow(0, 0, channels), bias!.narrow(0, channels, channels)];
+      weight.narrow(0, 0, channels).div_(spread.view([-1, 1, 1, 1]));
+      means.copy_(means.sub(shift).div(spread));
+      logvars.sub_(spread.log().mul(2));
+      const out = vae.post_quant_conv;
+      out.bias!.add_(out.weight.mul(shift.view([1, -1, 1, 1])).sum([1, 2, 3]));
+      out.weight.mul_(spread.view([1, -1, 1, 1]));
+    }),
+  );
 }

@@ -56,15 +56,18 @@ export interface BlockModulation {
 export class STDiT3Block extends Module {
   readonly scale_shift_table: Tensor;
   readonly attn: SelfAttention;
-  readonly cross_attn: TextAttention;
+  readonly cross_attn?: TextAttention;
   readonly mlp: FeedForward;
   readonly #width: number;
 
-  constructor(sizes: { width: number; heads: number; hidden: number }, options: ModuleOptions) {
+  constructor(
+    sizes: { width: number; heads: number; hidden: number; text: boolean },
+    options: ModuleOptions,
+  ) {
     super();
     this.scale_shift_table = parameter([6, sizes.width], options);
     this.attn = new SelfAttention(sizes.width, sizes.heads, options);
-    this.cross_attn = new TextAttention(sizes.width, options);
+    if (sizes.text) this.cross_attn = new TextAttention(sizes.width, options);
     this.mlp = new FeedForward(sizes.width, sizes.hidden, options);
     this.#width = sizes.width;
   }

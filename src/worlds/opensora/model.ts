@@ -62,9 +62,9 @@ export class STDiT3 extends Module {
   readonly x_embedder: { readonly proj: Conv3d };
   readonly t_embedder: EmbeddingMlp;
   readonly action_embedder: ActionEmbedder;
-  readonly fps_embedder: EmbeddingMlp;
+  readonly fps_embedder?: EmbeddingMlp;
   readonly t_block: { readonly "1": Linear };
-  readonly y_embedder: CaptionEmbedder;
+  readonly y_embedder?: CaptionEmbedder;
   readonly spatial_blocks: readonly STDiT3Block[];
   readonly temporal_blocks: readonly STDiT3Block[];
   readonly final_layer: FinalLayer;
@@ -72,11 +72,11 @@ export class STDiT3 extends Module {
 
   constructor(sizes: STDiT3Sizes, options: ModuleOptions = {}) {
     super();
-    const { hidden_size: width, num_heads: heads, patch_size: patch } = sizes;
+    const { hidden_size: width, num_heads: heads, patch_size: patch, text_weights: text } = sizes;
     const blocks = (): STDiT3Block[] =>
       Array.from(
         { length: sizes.depth },
-        () => new STDiT3Block({ width, heads, hidden: width * sizes.mlp_ratio }, options),
+        () => new STDiT3Block({ width, heads, hidden: width * sizes.mlp_ratio, text }, options),
       );
     this.rope = new TimeRotary(width / heads, options);
     this.x_embedder = {
@@ -84,9 +84,9 @@ export class STDiT3 extends Module {
     };
     this.t_embedder = new EmbeddingMlp(sinusoids, width, options);
     this.action_embedder = new ActionEmbedder(sizes, options);
-    this.fps_embedder = new EmbeddingMlp(sinusoids, width, options);
+    if (text) this.fps_embedder = new EmbeddingMlp(sinusoids, width, options);
     this.t_block = { "1": new Linear(width, 6 * width, options) };
-    this.y_embedder = new CaptionEmbedder(sizes, options);
+    if (text) this.y_embedder = new CaptionEmbedder(sizes, options);
     this.spatial_blocks = blocks();
     this.temporal_blocks = blocks();
     this.final_layer = new FinalLayer(

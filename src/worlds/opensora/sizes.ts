@@ -15,6 +15,10 @@ export const stdit3Sizes = z.looseObject({
   input_sq_size: z.int().positive().default(512),
   vae_downscale: z.int().positive().default(8).describe("pixels per latent position; published: 8"),
   action_dim: z.int().positive().default(7),
+  text_weights: z
+    .boolean()
+    .default(true)
+    .describe("whether the file has the unused weights of the text-to-video model, as published ones do"),
   pad_action_num: z.int().positive().default(4),
 });
 export type STDiT3Sizes = z.infer<typeof stdit3Sizes>;

@@ -4,17 +4,19 @@
  * Rectified flow, https://arxiv.org/abs/2209.03003, with a logit-normal spread of times (Esser et al. 2024,
  * https://arxiv.org/abs/2403.03206). Three additions that made small worlds follow actions: a share of samples at pure
  * noise (where every imagination begins), a little noise on the memory (which at run time is imagined itself), and
- * more weight where something moves.
+ * more weight where something moves or has colour.
  *
  * Shapes: B windows, z latent channels, M memory frames, C new ones, h w latent positions, A action size.
  */
-import { type Generator, rand, randn, type Tensor, where, zeros } from "#tensor";
+import { cat, type Generator, ones, rand, randn, type Tensor, where, zeros } from "#tensor";
 import type { STDiT3 } from "./model.ts";
 
 export interface WindowBatch {
   readonly memory: Tensor; // [B, z, M, h, w]
   readonly fresh: Tensor; // [B, z, C, h, w]
   readonly actions: Tensor; // normalised, [B, C, A]
+  /** How much a place matters besides its motion: in [0, 1], [B, 1, C, h, w]. */
+  readonly emphasis?: Tensor;
 }
 
 export interface FlowTraining {
@@ -23,27 +25,48 @@ export interface FlowTraining {
   readonly pure_noise_share: number;
   readonly memory_noise: number; // largest standard deviation
   readonly motion_weight: number;
+  readonly emphasis_weight: number;
 }
 
-export function flowLoss(
-  denoiser: STDiT3,
-  batch: WindowBatch,
-  how: FlowTraining,
-  generator: Generator,
-): Tensor {
-  const { memory, fresh, actions } = batch;
+/** Everything a step needs, with all randomness drawn. */
+export interface FlowLesson {
+  readonly memory: Tensor; // noised, [B, z, M, h, w]
+  readonly noisy: Tensor; // [B, z, C, h, w]
+  readonly velocity: Tensor; // what to predict, [B, z, C, h, w]
+  readonly weights: Tensor; // [B, 1, C, h, w]
+  readonly time: Tensor; // in (0, 1000], [B]
+  readonly actions: Tensor; // [B, C, A]
+}
+
+export function drawFlowLesson(batch: WindowBatch, how: FlowTraining, generator: Generator): FlowLesson {
+  const { memory, fresh, actions, emphasis } = batch;
   const place = { generator, device: fresh.device };
   const rows = fresh.shape[0]!;
   const spread = randn([rows], place).mul(how.time_std).add(how.time_mean).sigmoid();
   const time = where(rand([rows], place).lt(how.pure_noise_share), zeros([rows], place).add(1), spread);
   const share = time.view([rows, 1, 1, 1, 1]);
   const noise = randn([...fresh.shape], place);
-  const noisy = fresh.mul(share.neg().add(1)).add(noise.mul(share));
   const blur = rand([rows, 1, 1, 1, 1], place).mul(how.memory_noise);
-  const seen = memory.add(randn([...memory.shape], place).mul(blur));
-  const velocity = denoiser.continue(noisy, time.mul(1000), actions, denoiser.remember(seen));
-  const error = velocity.narrow(1, 0, fresh.shape[1]!).sub(fresh.sub(noise)).square();
-  return error.mul(motionWeights(memory, fresh, how.motion_weight)).mean();
+  const weights = motionWeights(memory, fresh, how.motion_weight);
+  return {
+    memory: memory.add(randn([...memory.shape], place).mul(blur)),
+    noisy: fresh.mul(share.neg().add(1)).add(noise.mul(share)),
+    velocity: fresh.sub(noise),
+    weights: emphasis ? weights.add(emphasis.mul(how.emphasis_weight)) : weights,
+    time: time.mul(1000),
+    actions,
+  };
+}
+
+export function flowLoss(denoiser: STDiT3, lesson: FlowLesson): Tensor {
+  const { memory, noisy, velocity, weights, time, actions } = lesson;
+  const [rows = 0, channels = 0, old = 0] = memory.shape;
+  const fresh = noisy.shape[2]!;
+  const place = { device: noisy.device };
+  const isNoisy = cat([zeros([rows, old], place), ones([rows, fresh], place)], 1).bool();
+  const all = denoiser.forward(cat([memory, noisy], 2), time, actions, isNoisy);
+  const error = all.narrow(1, 0, channels).narrow(2, old, fresh).sub(velocity).square();
+  return error.mul(weights).mean();
 }
 
 /** [B, 1, C, h, w]: 1 where nothing moved since the memory's last frame, up to 1 + weight where much did. */
