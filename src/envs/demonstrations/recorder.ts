@@ -8,8 +8,8 @@ export interface FrameRow {
   readonly wrist?: Uint8Array | undefined;
   readonly state: Float32Array;
   readonly success: boolean;
-  /** Bit k: whether the goal of the suite's task k holds; none where nobody asked. */
-  readonly goals?: bigint;
+  /** Bit k: whether the goal of the suite's task k holds. */
+  readonly goals: bigint;
 }
 
 export interface EpisodeRow {
@@ -65,7 +65,7 @@ export class ShardRecorder {
     if (wrist) this.#wrist.push(wrist);
     this.#states.push(state);
     this.#success.push([success ? 1 : 0]);
-    this.#goals.push(goals ?? 0n);
+    this.#goals.push(goals);
   }
 
   /** The action taken at the last frame added. */
