@@ -24,7 +24,7 @@ function writeDemonstrations(): string {
     const task = episode % 2;
     for (let t = 0; t <= 3; t++) {
       const main = new Uint8Array(16 * 16 * 3).fill(40 * t + 10 * episode);
-      recorder.addFrame({ main, state: new Float32Array(8), success: t === 3 });
+      recorder.addFrame({ main, state: new Float32Array(8), success: t === 3, goals: 0n });
       const speed = (task === 0 ? -1 : 1) * (0.25 + 0.25 * t);
       const action = [speed, 0, 0, 0, 0, 0, t < 2 ? -1 : 1];
       if (t < 3)
