@@ -4,9 +4,9 @@
  * In closed loop positions differ in their last bits, which rarely moves a pixel; when it does, the picture
  * is drawn once more from the recorded positions, and that one must be equal.
  *
- * One exception: Mesa makes the smaller copies of an sRGB texture with the processor's approximate reciprocal square
- * root (rsqrtps), whose last bits differ between makers. Python MuJoCo on the same machine gives our bytes
- * (`npm run bench -- mujoco`), but a recording from another machine may be off by a few grey levels there.
+ * One exception, for scenes with an sRGB texture: recordings from another machine were off by up to 2 grey levels on
+ * such textures, while Python MuJoCo on this machine gave our bytes. The likely cause, inferred and not proven, is Mesa's
+ * use of the processor's approximate reciprocal square root. 4 grey levels are allowed there.
  */
 import { readPng } from "#formats";
 import { type Model, Renderer, Simulation } from "#mujoco";
