@@ -126,7 +126,6 @@ export class ActorWorker {
 
   async #learnMinibatch(samples: Minibatch, rows: Tensor, totals: Totals): Promise<void> {
     const { group, ranks, config } = this.#parts;
-    const own = scope(() => this.#select(samples, rows));
     const context: LossContext = {
       settings: this.#settings,
       horizon: {
@@ -135,7 +134,10 @@ export class ActorWorker {
       },
       criticWarmup: this.optimizer.warmsUp,
     };
-    const denominators = await countLossTotals(own, context, ranks);
+    const whole = scope(() => selectSamples({ ...samples, forwardInputs: {} }, rows));
+    const denominators = await countLossTotals(whole, context, ranks);
+    const own = scope(() => this.#select(samples, liveRows(whole, rows)));
+    disposeSamples(whole);
     const size = minibatchSize(own);
     for (let start = 0; start < size; start += config.actor.micro_batch_size) {
       const length = Math.min(config.actor.micro_batch_size, size - start);
@@ -189,6 +191,17 @@ export class ActorWorker {
         "lower actor.optim.lr or actor.optim.clip_grad, or use actor.model.precision fp32; the last checkpoint is still good",
     );
   }
+}
+
+/**
+ * The rows that can move a weight. Samples after an episode's end, and those of filtered groups, are masked: they count in the
+ * denominators, but their loss is zero whatever the policy says, so they need no pass through the network. One row always stays, so
+ * that every rank has gradients to add.
+ */
+function liveRows({ mask }: Minibatch, rows: Tensor): Tensor {
+  if (!mask) return rows;
+  const live = rows.maskedSelect(mask.anyAlong(1));
+  return live.numel > 0 ? live : rows.narrow(0, 0, 1);
 }
 
 function inOrder(samples: number, size: number): Tensor[] {
