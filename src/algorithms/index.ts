@@ -14,6 +14,7 @@ export { alone, type Ranks } from "./ranks.ts";
 export { deadGroupsOf, type Refill, refillDeadGroups } from "./resample.ts";
 export { type AlgorithmSettings, algorithmSettings } from "./settings.ts";
 export { dealMinibatches } from "./shuffle.ts";
+export { shuffleAdvantages } from "./shuffled-advantages.ts";
 
 const section: FamilySettings = {
   settings: algorithmSettings,

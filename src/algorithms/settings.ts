@@ -53,6 +53,10 @@ export const algorithmSettings = z
     filter_rewards: z.boolean().default(false).describe("drop groups whose mean return is out of bounds"),
     rewards_lower_bound: z.number().optional(),
     rewards_upper_bound: z.number().optional(),
+    shuffle_advantages: z
+      .boolean()
+      .default(false)
+      .describe("control run: every episode learns from another one's advantage"),
     resample_dead_groups: z
       .int()
       .min(0)

@@ -3,7 +3,7 @@
  *
  * The one place that knows all three kinds of workers. What each does in a phase is its own business; here they only meet.
  */
-import { type AlgorithmSettings, algorithms, refillDeadGroups } from "#algorithms";
+import { type AlgorithmSettings, algorithms, refillDeadGroups, shuffleAdvantages } from "#algorithms";
 import { LocalWeightSync, Stream } from "#cluster";
 import { type CheckedConfig, samplingMode } from "#config";
 import { concatColumns, type Minibatch, mapMinibatch, mapRollout, type Rollout } from "#data";
@@ -146,7 +146,7 @@ export class Crew {
   }
 
   /** From what happened to what to learn from it; the rollout is freed. */
-  async judge({ rollout }: Collected): Promise<Judged> {
+  async judge({ rollout }: Collected, step: number): Promise<Judged> {
     const { config } = this.checked;
     const { auto_reset: autoReset, ignore_terminations: ignore } = config.env.train;
     const algorithm = await algorithms.get(config.algorithm.adv_type);
@@ -154,8 +154,16 @@ export class Crew {
       settings: this.#settings,
       unmasked: autoReset || ignore,
     });
+    const decisions = rollout.rewards.shape[0] ?? 1;
     disposeRollout(rollout); // the samples share its memory and keep it
-    return { samples: judgement.samples, metrics: judgement.metrics };
+    const samples = this.#settings.shuffle_advantages
+      ? shuffleAdvantages(judgement.samples, {
+          decisions,
+          perEpisode: !algorithm.needsCritic,
+          seed: this.#streams.branch("control").seed(step),
+        })
+      : judgement.samples;
+    return { samples, metrics: judgement.metrics };
   }
 
   /** All updates of a training step on all ranks; the samples are freed. */

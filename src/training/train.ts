@@ -12,7 +12,7 @@ export async function train(run: Run): Promise<void> {
     const { step } = run;
     await run.phase("sync_weights", () => crew.syncWeights(step));
     const collected = await run.phase("generate_rollouts", (progress) => crew.collect(step, progress));
-    const judged = await run.phase("cal_adv_and_returns", () => crew.judge(collected));
+    const judged = await run.phase("cal_adv_and_returns", () => crew.judge(collected, step));
     const learned = await run.phase("actor_training", (progress) => crew.learn(judged, step, progress));
     const evaluated = await run.evaluateAfter(step + 1);
     run.tell(step, { ...collected.metrics, ...judged.metrics, ...learned.metrics, ...evaluated });
