@@ -49,6 +49,9 @@ export interface World {
   /** `slots[b]` names the noise stream of row b. */
   imagine(request: ImagineRequest): Imagined;
 
+  /** What real frames, [B, C, 3, H, W], are in the space of `Imagined.latents`: for measuring drift. */
+  encodeFrames?(frames: Tensor): Tensor;
+
   /** The robot's state, float32 [D], where the world knows it. */
   robotState?(memory: WorldMemory): Tensor;
 

@@ -2,7 +2,7 @@
 import { parseArgs } from "node:util";
 import { z } from "zod";
 import { UserError } from "#registry";
-import type { Device } from "#tensor";
+import { cudaAvailable, type Device } from "#tensor";
 
 export interface WorldArguments {
   readonly data: readonly string[];
@@ -10,6 +10,12 @@ export interface WorldArguments {
   readonly device: Device;
   readonly settings: Readonly<Record<string, unknown>>;
   readonly resume: boolean;
+  /** Seconds that training may take. */
+  readonly timeLimit: number | undefined;
+  readonly policy: string | undefined;
+  readonly suite: string | undefined;
+  readonly modelKeys: Readonly<Record<string, unknown>>;
+  readonly out: string | undefined;
 }
 
 const options = {
@@ -20,29 +26,60 @@ const options = {
   batch: { type: "string" },
   lr: { type: "string" },
   seed: { type: "string" },
+  minutes: { type: "string" },
   set: { type: "string", multiple: true },
   resume: { type: "boolean", default: false },
+  policy: { type: "string" },
+  suite: { type: "string" },
+  "model-set": { type: "string", multiple: true },
+  out: { type: "string" },
 } as const;
 
 export const sharedUsage =
-  "--data DIR… --world DIR [--device cpu|cuda] [--steps N] [--batch N] [--lr X] [--seed N] [--set KEY=VALUE…] [--resume]";
+  "--data DIR… --world DIR [--device cpu|cuda] [--steps N] [--batch N] [--lr X] [--seed N] [--minutes M] [--set KEY=VALUE…] [--resume]";
 
 export function parseWorldArguments(argv: string[]): WorldArguments {
   const { values } = parseArgs({ args: argv, options });
-  const { data = [], world, device } = values;
-  if (data.length === 0)
-    throw new UserError(`which recordings? give --data DIR (made by reverie world collect)`);
+  const { data = [], world, device, policy, suite, out, resume } = values;
+  if (data.length === 0 && policy === undefined)
+    throw new UserError("which recordings? give --data DIR (made by reverie world collect)");
   if (world === undefined)
     throw new UserError("which world? give --world DIR: the folder to make or to read");
-  if (!/^(cpu|cuda(:\d+)?)$/.test(device))
-    throw new UserError(`--device is "${device}"; expected cpu, cuda or cuda:1`);
   const named = { steps: values.steps, batch_size: values.batch, lr: values.lr, seed: values.seed };
   const given = Object.entries(named).filter(([, value]) => value !== undefined);
   const settings = {
     ...Object.fromEntries(given.map(([key, value]) => [key, Number(value)])),
     ...pairs(values.set ?? []),
   };
-  return { data, world, device: device as Device, settings, resume: values.resume };
+  return {
+    data,
+    world,
+    device: deviceOf(device),
+    settings,
+    resume,
+    timeLimit: minutesOf(values.minutes),
+    policy,
+    suite,
+    modelKeys: pairs(values["model-set"] ?? []),
+    out,
+  };
+}
+
+function deviceOf(name: string): Device {
+  if (!/^(cpu|cuda(:\d+)?)$/.test(name))
+    throw new UserError(`--device is "${name}"; expected cpu, cuda or cuda:1`);
+  if (name !== "cpu" && !cudaAvailable())
+    throw new UserError(
+      `--device ${name}: no GPU answers here, or this build has no CUDA; reverie doctor says more`,
+    );
+  return name as Device;
+}
+
+function minutesOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const minutes = Number(text);
+  if (Number.isFinite(minutes) && minutes > 0) return 60 * minutes;
+  throw new UserError(`--minutes takes a number above zero, not "${text}"`);
 }
 
 /** KEY=VALUE; a value is JSON where it can be read so, else text. */

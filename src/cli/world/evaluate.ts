@@ -1,72 +1,115 @@
-/** `world evaluate`: opens a world's folder as the env would, and measures it against recordings. */
-import { existsSync } from "node:fs";
+/**
+ * `world evaluate`: measures a world against recordings, or against the simulator under a policy that acts in the dream.
+ *
+ * Writes a report, a table, a plot and a video beside the world (or into --out).
+ */
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { readJsonFile } from "#formats";
+import { openDemonstrations } from "#envs";
+import { replaceFile, writeJsonFile } from "#formats";
+import { loadPolicy } from "#policies";
 import { UserError } from "#registry";
-import { loadReward, type RewardModel } from "#rewards";
 import type { Device } from "#tensor";
-import { measureTruth, type RecordedFrames, type TruthReport } from "#training";
-import { type World, worlds } from "#worlds";
+import {
+  measureTruth,
+  openJudge,
+  openWorld,
+  RecordedFrames,
+  RecordedTruth,
+  type SideBySide,
+  SimulatedTruth,
+  sideBySide,
+  type TruthSource,
+  truthPlot,
+  truthTable,
+  writeSideBySide,
+} from "#training";
+import type { World } from "#worlds";
+import { checked, type WorldArguments } from "./arguments.ts";
+import { policySection } from "./policy-section.ts";
 
 export const evaluationSettings = z.strictObject({
-  family: z.string().default("opensora"),
   episodes: z.int().positive().default(256),
-  chunks: z.int().positive().default(3),
-  batch: z.int().positive().default(32),
-  num_sampling_steps: z.int().positive().default(2),
-  threshold: z.number().min(0).max(1).default(0.5),
+  chunks: z.int().positive().default(5).describe("imagined per episode"),
+  batch: z.int().positive().default(64).describe("episodes imagined together"),
+  num_sampling_steps: z.int().positive().nullish(),
+  threshold: z.number().min(0).max(1).default(0.8),
   hold_frames: z.int().positive().default(1),
+  temperature: z.number().min(0).default(1).describe("of the policy; 0 is greedy"),
+  size: z.int().positive().default(64).describe("width and height of pictures, for a policy's dreams"),
+  videos: z.int().min(0).default(12).describe("episodes in the video"),
   seed: z.int().min(0).default(0),
 });
-export type EvaluationSettings = z.infer<typeof evaluationSettings>;
+type EvaluationSettings = z.infer<typeof evaluationSettings>;
 
-export async function evaluateWorld(
-  folder: string,
-  frames: RecordedFrames,
-  settings: EvaluationSettings,
-  device: Device,
-): Promise<TruthReport> {
-  const world = await openWorld(folder, frames, settings, device);
-  const { episodes, chunks, batch, threshold, hold_frames: holdFrames, seed } = settings;
-  return measureTruth(world, openJudge(folder, device), frames, {
-    episodes,
-    chunks,
-    batch,
-    threshold,
-    holdFrames,
-    seed,
-    onProgress: (done, total) => console.log(`replayed ${done} of ${total}`),
-  });
-}
-
-async function openWorld(
-  folder: string,
-  frames: RecordedFrames,
-  { family: name, num_sampling_steps }: EvaluationSettings,
-  device: Device,
-): Promise<World> {
-  const family = await worlds.get(name);
-  const settings = family.settings.parse({
-    opensora_wm_hf_ckpt_path: folder,
-    world_model_cfg: {
-      image_size: frames.size,
-      num_sampling_steps,
-      scheduler: { use_timestep_transform: false },
+export async function evaluate(wishes: WorldArguments): Promise<void> {
+  const settings = checked(evaluationSettings, wishes.settings);
+  const { device, world: folder } = wishes;
+  const frames =
+    wishes.data.length > 0 ? new RecordedFrames(wishes.data.map(openDemonstrations), device) : undefined;
+  const size = frames?.size ?? ([settings.size, settings.size] as const);
+  const samplingSteps = settings.num_sampling_steps ?? undefined;
+  const world = await openWorld(folder, { device, size, samplingSteps });
+  const source = frames
+    ? new RecordedTruth(frames, { episodes: settings.episodes, chunk: world.chunk })
+    : await simulated(wishes, settings, device);
+  const films: SideBySide[] = [];
+  const report = await measureTruth(world, openJudge(folder, device), source, {
+    ...optionsOf(settings),
+    onProgress: (done, total) => console.log(`${done} of ${total} episodes`),
+    onGroup: (dreamt, truths, tasks) => {
+      for (const [b, truth] of truths.entries())
+        if (films.length < settings.videos)
+          films.push(sideBySide(dreamt, b, truth, source.tasks[tasks[b]!]!));
     },
   });
-  return family.load(settings, { device });
+  const name = frames ? "truth" : "truth-policy";
+  const out = wishes.out ?? folder;
+  mkdirSync(out, { recursive: true });
+  writeJsonFile(join(out, `${name}.json`), { ...about(wishes, world, settings), ...report });
+  replaceFile(join(out, `${name}.png`), [truthPlot(report)]);
+  console.log(truthTable(report));
+  await film(join(out, `${name}.mp4`), films);
 }
 
-/** The judge that training left in the folder, whichever kind it is. */
-function openJudge(folder: string, device: Device): RewardModel {
-  const name = ["taskemb_resnet_rm", "resnet_rm"].find((each) => existsSync(join(folder, `${each}.pth`)));
-  if (!name)
+const optionsOf = ({ chunks, batch, threshold, hold_frames: holdFrames, seed }: EvaluationSettings) => ({
+  chunks,
+  batch,
+  threshold,
+  holdFrames,
+  seed,
+});
+
+const about = ({ data, policy, suite }: WorldArguments, world: World, settings: EvaluationSettings) => ({
+  world: world.name,
+  against: data.length > 0 ? "recordings" : "simulator",
+  ...(policy !== undefined && { policy, suite }),
+  settings,
+});
+
+async function simulated(
+  { policy, suite, modelKeys }: WorldArguments,
+  { size, episodes, seed, temperature }: EvaluationSettings,
+  device: Device,
+): Promise<TruthSource> {
+  if (policy === undefined || suite === undefined) {
     throw new UserError(
-      `${folder} has no judge (taskemb_resnet_rm.pth or resnet_rm.pth): run world train-reward`,
+      "evaluate against what? give --data DIR (recordings), or --suite NAME --policy DIR (the simulator)",
     );
-  const beside = join(folder, `${name}.json`);
-  const fallback = name === "resnet_rm" ? "ResnetRM" : "TaskEmbedResnetRewModel";
-  const type = existsSync(beside) ? String(readJsonFile(beside).type ?? fallback) : fallback;
-  return loadReward({ type, from_pretrained: join(folder, `${name}.pth`) }, { device });
+  }
+  const actor = await loadPolicy(policySection(policy, suite, modelKeys), {
+    device,
+    actionSpec: { size: 7, gripper: "minus_one_opens" },
+  });
+  return new SimulatedTruth(actor, { suite, size, episodes, seed, temperature });
+}
+
+async function film(path: string, episodes: readonly SideBySide[]): Promise<void> {
+  try {
+    await writeSideBySide(path, episodes);
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    console.log(`no video: ${error.message}`); // the numbers stand without it
+  }
 }

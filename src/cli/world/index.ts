@@ -9,7 +9,6 @@ import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { openDemonstrations } from "#envs";
-import { writeJsonFile } from "#formats";
 import { UserError } from "#registry";
 import { allowTf32 } from "#tensor";
 import {
@@ -21,13 +20,12 @@ import {
   trainAutoencoder,
   trainDenoiser,
   trainJudge,
-  truthTable,
   writeStarts,
 } from "#training";
 import type { Command } from "../command.ts";
 import { checked, parseWorldArguments, sharedUsage, type WorldArguments } from "./arguments.ts";
 import { collectFootage, collectUsage } from "./collect.ts";
-import { evaluateWorld, evaluationSettings } from "./evaluate.ts";
+import { evaluate } from "./evaluate.ts";
 
 type Step = (wishes: WorldArguments, frames: RecordedFrames, hooks: LoopHooks) => Promise<void>;
 
@@ -54,17 +52,13 @@ const steps: Readonly<Record<string, { readonly summary: string; readonly run: S
       console.log(`${writeStarts(frames, world, { count })} starts in ${join(world, "dataset")}`);
     },
   },
-  evaluate: {
-    summary: "replay recordings in the world: how true is it?",
-    run: async ({ settings, world, device }, frames) => {
-      const report = await evaluateWorld(world, frames, checked(evaluationSettings, settings), device);
-      writeJsonFile(join(world, "truth.json"), report);
-      console.log(truthTable(report));
-    },
-  },
 };
 
-const list = Object.entries(steps).map(([name, { summary }]) => `  ${name.padEnd(14)}${summary}`);
+const list = [
+  ...Object.entries(steps).map(([name, { summary }]) => `  ${name.padEnd(14)}${summary}`),
+  "  evaluate      how true is it? against recordings (--data), or --suite NAME --policy DIR: a policy acts in the dream,",
+  "                and the same actions are played in the simulator; --out DIR for report, plot and video",
+];
 
 export const worldCommand: Command = {
   usage: `${collectUsage}\n  world <what> ${sharedUsage}\n\n${list.join("\n")}`,
@@ -72,8 +66,10 @@ export const worldCommand: Command = {
   async run(argv) {
     const [what = "", ...rest] = argv;
     if (what === "collect") return collectFootage(rest);
+    if (what === "evaluate") return evaluate(parseWorldArguments(rest));
     const step = Object.hasOwn(steps, what) ? steps[what] : undefined;
-    if (!step) throw new UserError(`world what? there are: collect, ${Object.keys(steps).join(", ")}`);
+    if (!step)
+      throw new UserError(`world what? there are: collect, ${Object.keys(steps).join(", ")}, evaluate`);
     const wishes = parseWorldArguments(rest);
     mkdirSync(wishes.world, { recursive: true });
     if (wishes.device !== "cpu") allowTf32(true);
@@ -83,16 +79,18 @@ export const worldCommand: Command = {
     if (!wishes.resume) rmSync(resumeFile, { force: true });
     await step.run(wishes, frames, {
       resumeFile,
-      saveEvery: 1000,
-      reportEvery: 50,
+      saveEvery: 2000,
+      reportEvery: wishes.device === "cpu" ? 10 : 100,
+      timeLimit: wishes.timeLimit,
       onProgress: progressLine(what),
     });
   },
 };
 
 function progressLine(what: string): NonNullable<LoopHooks["onProgress"]> {
-  return ({ step, steps: total, loss, gradNorm, seconds }) =>
+  return ({ step, steps: total, loss, gradNorm, seconds, stepsPerSecond }) =>
     console.log(
-      `${what} ${step}/${total}  loss ${loss.toFixed(4)}  gradient ${gradNorm.toFixed(3)}  ${(step / seconds).toFixed(1)} steps/s`,
+      `${what} ${step}/${total}  loss ${loss.toFixed(4)}  gradient ${gradNorm.toFixed(3)}  ` +
+        `${stepsPerSecond.toFixed(1)} steps/s  ${seconds.toFixed(0)} s`,
     );
 }

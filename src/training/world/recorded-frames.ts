@@ -24,6 +24,7 @@ export class RecordedFrames {
   readonly pictures: Tensor; // uint8 [F, H, W, 3]
   readonly actions: Tensor; // float32 [F, A]
   readonly success: Tensor; // float32 [F]
+  readonly states: Tensor; // float32 [F, 8], on the CPU
   /** Bit k of a row: whether the goal of task k holds there. */
   readonly goals: readonly bigint[];
   readonly tasks: readonly string[];
@@ -46,6 +47,7 @@ export class RecordedFrames {
     this.pictures = column("main_images");
     this.actions = column("actions");
     this.success = keep(scope(() => column("success").float()));
+    this.states = keep(scope(() => cat(shards.map((shard) => shard.get("states")!))));
     this.goals = shards.flatMap((shard) => [...goalsOf(shard)]);
     this.tasks = first.info.tasks;
     this.episodes = spans(sets);

@@ -7,34 +7,63 @@ const interval = ({ share, low, high, count, of }: Proportion): string =>
   `${percent(share)} (${percent(low)} to ${percent(high)}; ${count} of ${of})`;
 
 export function truthTable(report: TruthReport): string {
-  const lines = [
-    `episodes replayed      ${report.episodes}`,
+  const { real, dreamt } = report.judge;
+  return [
+    `episodes               ${report.episodes}, success from ${report.threshold} held ${report.holdFrames} frame(s)`,
     `agreement              ${interval(report.agreement)}`,
     `false success          ${interval(report.falseSuccess)}`,
     `missed success         ${interval(report.missedSuccess)}`,
     `success, dream         ${interval(report.dreamSuccess)}`,
-    `success, recorded      ${interval(report.trueSuccess)}`,
-    `judge on recordings    AUC ${report.judge.auc.toFixed(4)}, calibration error ${report.judge.calibrationError.toFixed(3)}, ${report.judge.frames} frames`,
+    `success, simulator     ${interval(report.trueSuccess)}`,
+    `judge on real frames   AUC ${real.auc.toFixed(4)}, calibration error ${real.calibrationError.toFixed(3)} (${real.frames} frames)`,
+    `judge on dreams        AUC ${dreamt.auc.toFixed(4)}, calibration error ${dreamt.calibrationError.toFixed(3)}`,
     `PSNR of first chunk    ${report.firstChunkPsnr.toFixed(2)} dB`,
     "",
-    "frame   PSNR dB   SSIM    samples",
-    ...report.frames
-      .filter(({ frame }) => frame === 1 || frame % 4 === 0)
-      .map((row) =>
-        [
-          String(row.frame).padStart(5),
-          row.psnr.toFixed(2).padStart(9),
-          row.ssim.toFixed(3).padStart(7),
-          String(row.samples).padStart(9),
-        ].join(""),
-      ),
+    ...sweepLines(report),
     "",
-    ...report.tasks
-      .filter(({ truth }) => truth.of > 0)
-      .map(
-        ({ task, dream, truth }) =>
-          `${percent(dream.share).padStart(8)} dreamt, ${percent(truth.share).padStart(8)} recorded  ${task}`,
-      ),
-  ];
-  return lines.join("\n");
+    ...horizonLines(report),
+    "",
+    ...taskLines(report),
+  ].join("\n");
 }
+
+const sweepLines = ({ sweep }: TruthReport): string[] => [
+  "threshold  held   false   missed   agree   dream",
+  ...sweep.map((row) =>
+    [
+      row.threshold.toFixed(2).padStart(9),
+      String(row.holdFrames).padStart(6),
+      percent(row.falseSuccess.share).padStart(8),
+      percent(row.missedSuccess.share).padStart(9),
+      percent(row.agreement.share).padStart(8),
+      percent(row.dreamSuccess.share).padStart(8),
+    ].join(""),
+  ),
+];
+
+const horizonLines = ({ frames }: TruthReport): string[] => [
+  "frame   PSNR dB   SSIM   drift  samples",
+  ...frames
+    .filter(({ frame }) => frame === 1 || frame % 4 === 0)
+    .map((row) =>
+      [
+        String(row.frame).padStart(5),
+        row.psnr.toFixed(2).padStart(9),
+        row.ssim.toFixed(3).padStart(8),
+        (row.drift?.toFixed(3) ?? "–").padStart(8),
+        String(row.samples).padStart(8),
+      ].join(""),
+    ),
+];
+
+const taskLines = ({ tasks }: TruthReport): string[] =>
+  tasks
+    .filter(({ trueSuccess }) => trueSuccess.of > 0)
+    .map(({ task, dreamSuccess, trueSuccess, falseSuccess, gap }) =>
+      [
+        `${percent(dreamSuccess.share).padStart(8)} dreamt`,
+        `${percent(trueSuccess.share).padStart(8)} simulated`,
+        `gap ${(100 * gap).toFixed(1).padStart(6)}`,
+        `false ${percent(falseSuccess.share).padStart(7)}  ${task}`,
+      ].join("  "),
+    );

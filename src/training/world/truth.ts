@@ -1,38 +1,38 @@
 /**
- * How far imagination is from what was recorded: the same start and the same actions, in both.
+ * How far imagination is from the truth: the same start and the same actions, in both.
  *
- * Frames: PSNR and SSIM of each imagined frame against the recorded one, by how many actions lie between it and the
- * start, and the drift of latents. Success: the judge's opinion of imagined episodes against the recorded truth: how
- * often an imagined success was a failure (the lie that a policy learns to tell) and how often a success was missed. The
- * judge alone: its AUC and calibration on recorded frames.
+ * Frames: PSNR, SSIM and the drift of latents by how many actions lie between a frame and the start. Success: the judge's
+ * verdict on imagined episodes against what really happened: how often an imagined success was a failure (the lie that a
+ * policy learns to tell) and how often a success was missed, at the chosen threshold and at others. The judge alone: its
+ * AUC and calibration, on real frames and on imagined ones.
  */
 import type { RewardModel } from "#rewards";
-import { cat, inferenceMode, noGrad, scope, stack, type Tensor, tensor } from "#tensor";
-import { SlotNoise, type World, type WorldMemory } from "#worlds";
+import { noGrad, scope, stack, type Tensor } from "#tensor";
+import { fromBytes, SlotNoise, type World } from "#worlds";
+import { type Dream, dream } from "./dream.ts";
 import { auc, calibrationError, type Proportion, proportion, psnr, ssim } from "./meters.ts";
-import type { RecordedFrames } from "./recorded-frames.ts";
+import type { TrueEpisode, TruthSource } from "./truth-source.ts";
 
 export interface TruthOptions {
-  readonly episodes: number; // at most
-  readonly chunks: number; // imagined per episode, at most
-  readonly batch: number;
+  readonly chunks: number; // imagined per episode
+  readonly batch: number; // episodes imagined together
   readonly threshold: number; // of the judge's opinion
   readonly holdFrames: number; // frames in a row that make a success
   readonly seed: number;
   readonly onProgress?: (done: number, total: number) => void;
+  /** Sees each group while its tensors live: for videos. */
+  readonly onGroup?: (dreamt: Dream, truths: readonly TrueEpisode[], tasks: readonly number[]) => void;
 }
 
 export interface HorizonRow {
   readonly frame: number; // actions since the start
   readonly psnr: number; // dB
   readonly ssim: number;
+  readonly drift: number | null; // root mean square, where latents have unit spread
   readonly samples: number;
 }
 
-export interface TruthReport {
-  readonly episodes: number;
-  readonly frames: readonly HorizonRow[];
-  readonly firstChunkPsnr: number;
+export interface Verdicts {
   readonly dreamSuccess: Proportion;
   readonly trueSuccess: Proportion;
   /** Of imagined successes, those that were failures. */
@@ -40,145 +40,146 @@ export interface TruthReport {
   /** Of true successes, those that were imagined as failures. */
   readonly missedSuccess: Proportion;
   readonly agreement: Proportion;
-  readonly judge: { readonly auc: number; readonly calibrationError: number; readonly frames: number };
-  readonly tasks: readonly {
-    readonly task: string;
-    readonly dream: Proportion;
-    readonly truth: Proportion;
-  }[];
 }
 
-type Span = RecordedFrames["episodes"][number];
+export interface JudgeScore {
+  readonly auc: number;
+  readonly calibrationError: number;
+  readonly frames: number;
+}
+
+export interface TruthReport extends Verdicts {
+  readonly episodes: number;
+  readonly threshold: number;
+  readonly holdFrames: number;
+  readonly frames: readonly HorizonRow[];
+  readonly firstChunkPsnr: number;
+  readonly judge: { readonly real: JudgeScore; readonly dreamt: JudgeScore };
+  readonly sweep: readonly (Verdicts & { readonly threshold: number; readonly holdFrames: number })[];
+  readonly tasks: readonly (Verdicts & { readonly task: string; readonly gap: number })[];
+}
 
 interface Outcome {
   readonly task: number;
-  readonly dream: boolean;
+  readonly opinions: readonly number[];
   readonly truth: boolean;
+}
+
+interface FrameError {
+  readonly frame: number;
+  readonly psnr: number;
+  readonly ssim: number;
+  readonly drift: number | null;
+}
+
+/** Opinions of frames beside what is so. */
+interface Opinions {
+  readonly said: number[];
+  readonly so: number[];
 }
 
 export async function measureTruth(
   world: World,
   judge: RewardModel,
-  frames: RecordedFrames,
+  source: TruthSource,
   options: TruthOptions,
 ): Promise<TruthReport> {
-  const episodes = frames.episodes.filter(({ length }) => length >= world.chunk).slice(0, options.episodes);
   const noise = new SlotNoise(options.batch, options.seed);
-  const flags = frames.success.cpu().toArray().map(Number);
-  const rows: { frame: number; psnr: number; ssim: number }[] = [];
+  const errors: FrameError[] = [];
   const outcomes: Outcome[] = [];
-  for (let from = 0; from < episodes.length; from += options.batch) {
-    const group = episodes.slice(from, from + options.batch);
-    const dreamt = replay(world, judge, frames, group, noise, options, rows);
-    for (const [b, { first, length, task }] of group.entries()) {
-      const shown = Math.min(
-        length,
-        Math.floor(length / world.chunk) * world.chunk,
-        options.chunks * world.chunk,
-      );
-      const truth = holds(flags.slice(first + 1, first + 1 + shown), 0.5, options.holdFrames);
-      outcomes.push({
-        task,
-        dream: holds(dreamt[b]!.slice(0, shown), options.threshold, options.holdFrames),
-        truth,
-      });
-    }
-    options.onProgress?.(Math.min(from + options.batch, episodes.length), episodes.length);
+  const [real, dreamt]: [Opinions, Opinions] = [
+    { said: [], so: [] },
+    { said: [], so: [] },
+  ];
+  for (let from = 0; from < source.episodes; from += options.batch) {
+    scope(() => {
+      const group = source.group(from, Math.min(options.batch, source.episodes - from), world.chunk);
+      const seen = dream({ world, judge, noise }, group.starts, options.chunks, group.actions);
+      const truths = group.truth(seen.actions);
+      const sentences = group.tasks.map((task) => source.tasks[task]!);
+      for (const [b, truth] of truths.entries()) {
+        const opinions = seen.opinions[b]!.slice(0, truth.success.length);
+        outcomes.push({ task: group.tasks[b]!, opinions, truth: truth.success.includes(true) });
+        add(dreamt, opinions, truth.success);
+        add(real, judgeFrames(judge, truth, sentences[b]!, seen.frames), truth.success);
+      }
+      errors.push(...compare(world, seen, truths));
+      options.onGroup?.(seen, truths, group.tasks);
+    });
+    options.onProgress?.(Math.min(from + options.batch, source.episodes), source.episodes);
     await new Promise(setImmediate);
   }
   return report(
-    rows,
     outcomes,
-    judgeAlone(judge, frames, episodes, flags, options.batch),
-    frames,
+    errors,
+    { real: score(real), dreamt: score(dreamt) },
+    source.tasks,
     world.chunk,
+    options,
   );
 }
 
-/** Imagines a group of episodes with their recorded actions; gives the judge's opinion of every imagined frame. */
-function replay(
-  world: World,
-  judge: RewardModel,
-  frames: RecordedFrames,
-  group: readonly Span[],
-  noise: SlotNoise,
-  options: TruthOptions,
-  rows: { frame: number; psnr: number; ssim: number }[],
-): number[][] {
+function add({ said, so }: Opinions, opinions: readonly number[], success: readonly boolean[]): void {
+  said.push(...opinions);
+  so.push(...success.map(Number));
+}
+
+const score = ({ said, so }: Opinions): JudgeScore => ({
+  auc: auc(said, so),
+  calibrationError: calibrationError(said, so),
+  frames: said.length,
+});
+
+function judgeFrames(judge: RewardModel, { frames }: TrueEpisode, sentence: string, place: Tensor): number[] {
+  return noGrad(() =>
+    scope(() => judge.judge(pictures(frames, place), Array<string>(frames.shape[0]!).fill(sentence)).cpu()),
+  )
+    .toArray()
+    .map(Number);
+}
+
+/** uint8 [..., H, W, 3] to [..., 3, H, W] in [-1, 1], where the imagined frames are. */
+function pictures(bytes: Tensor, { device }: Tensor): Tensor {
+  const axes = Array.from({ length: bytes.ndim - 3 }, (_, i) => i);
+  const last = bytes.ndim;
+  return fromBytes(bytes.to({ device })).permute([...axes, last - 1, last - 3, last - 2]);
+}
+
+/** Errors of every frame that both have. Episodes may end early; whole chunks count. */
+function compare(world: World, { frames, latents }: Dream, truths: readonly TrueEpisode[]): FrameError[] {
   return noGrad(() =>
     scope(() => {
-      const slots = group.map((_, slot) => slot);
-      const firsts = frames.pick(
-        index(
-          group.map(({ first }) => first),
+      const chunks = latents.map((imagined, index) => {
+        const from = index * world.chunk;
+        const playing = truths.flatMap(({ success }, b) => (success.length >= from + world.chunk ? [b] : []));
+        if (playing.length === 0) return [];
+        const picked = (t: Tensor): Tensor => stack(playing.map((b) => t.select(0, b)));
+        const real = pictures(
+          stack(playing.map((b) => truths[b]!.frames.narrow(0, from, world.chunk))),
           frames,
-        ),
-      );
-      const starts = group.map(({ task }, b) => ({
-        frame: firsts.select(0, b),
-        instruction: frames.tasks[task]!,
-      }));
-      let memories: readonly WorldMemory[] = world.begin(starts, slots, noise);
-      const opinions: number[][] = group.map(() => []);
-      const longest = Math.max(...group.map(({ length }) => Math.floor(length / world.chunk)));
-      for (let chunk = 0; chunk < Math.min(longest, options.chunks); chunk++) {
-        const [kept, answers] = scope(() => {
-          const actions = recordedActions(frames, group, chunk, world.chunk);
-          const imagined = world.imagine({ memories, actions, slots, noise });
-          compareFrames(imagined.frames, frames, group, chunk, world.chunk, rows);
-          const sentences = group.flatMap(({ task }) => Array<string>(world.chunk).fill(frames.tasks[task]!));
-          const judged = judge.judge(imagined.frames.flatten(0, 1), sentences).cpu().toArray().map(Number);
-          return [imagined.memories, judged] as const;
+        );
+        const seen = picked(frames.narrow(1, from, world.chunk));
+        const [noise, likeness] = [psnr, ssim].map((meter) => meter(seen.flatten(0, 1), real.flatten(0, 1)));
+        const drift = driftOf(world, picked(imagined), real);
+        return noise!.map((value, i) => {
+          const frame = from + (i % world.chunk) + 1;
+          return { frame, psnr: value, ssim: likeness![i]!, drift: drift?.[i] ?? null };
         });
-        memories = kept;
-        for (const [b, list] of opinions.entries())
-          list.push(...answers.slice(b * world.chunk, (b + 1) * world.chunk));
-      }
-      return opinions;
+      });
+      return chunks.flat();
     }),
   );
 }
 
-const index = (rows: readonly number[], frames: RecordedFrames): Tensor =>
-  tensor(BigInt64Array.from(rows, BigInt), { device: frames.device });
-
-/** Beyond an episode's end its last action is repeated; what is imagined there is not counted. */
-function recordedActions(
-  frames: RecordedFrames,
-  group: readonly Span[],
-  chunk: number,
-  size: number,
-): Tensor {
-  const rows = group.flatMap(({ first, length }) =>
-    Array.from({ length: size }, (_, c) => first + Math.min(chunk * size + c, length - 1)),
-  );
-  return frames.actions.indexSelect(0, index(rows, frames)).unflatten(0, [group.length, size]);
+/** Root mean square distance of latents, per frame, [B·C]. */
+function driftOf(world: World, imagined: Tensor, real_BC3HW: Tensor): number[] | undefined {
+  const there = world.encodeFrames?.(real_BC3HW);
+  if (!there || there.shape.join() !== imagined.shape.join()) return undefined;
+  return imagined.sub(there).square().mean([1, 3, 4]).sqrt().flatten().cpu().toArray().map(Number);
 }
 
-function compareFrames(
-  imagined_BC3HW: Tensor,
-  frames: RecordedFrames,
-  group: readonly Span[],
-  chunk: number,
-  size: number,
-  rows: { frame: number; psnr: number; ssim: number }[],
-): void {
-  for (const [b, { first, length }] of group.entries()) {
-    if ((chunk + 1) * size > length) continue;
-    const real = frames.pick(
-      index(
-        Array.from({ length: size }, (_, c) => first + chunk * size + c + 1),
-        frames,
-      ),
-    );
-    const dream = imagined_BC3HW.select(0, b).clamp(-1, 1);
-    const [noise, likeness] = [psnr(dream, real), ssim(dream, real)];
-    for (let c = 0; c < size; c++)
-      rows.push({ frame: chunk * size + c + 1, psnr: noise[c]!, ssim: likeness[c]! });
-  }
-}
-
-function holds(opinions: readonly number[], threshold: number, frames: number): boolean {
+/** Whether an episode counts as a success: some frames in a row above the threshold. */
+export function holds(opinions: readonly number[], threshold: number, frames: number): boolean {
   let held = 0;
   return opinions.some((opinion) => {
     held = opinion >= threshold ? held + 1 : 0;
@@ -186,97 +187,75 @@ function holds(opinions: readonly number[], threshold: number, frames: number): 
   });
 }
 
-/** The judge on recorded frames: does it rank successes above failures, and does it mean what it says? */
-function judgeAlone(
-  judge: RewardModel,
-  frames: RecordedFrames,
-  episodes: readonly Span[],
-  flags: readonly number[],
-  batch: number,
-): TruthReport["judge"] {
-  const scores: number[] = [];
-  const truth: number[] = [];
-  for (let from = 0; from < episodes.length; from += batch) {
-    const group = episodes.slice(from, from + batch);
-    const rows = group.flatMap(({ first, length }) =>
-      Array.from({ length: length + 1 }, (_, i) => first + i),
-    );
-    const sentences = group.flatMap(({ length, task }) =>
-      Array<string>(length + 1).fill(frames.tasks[task]!),
-    );
-    const answers = inferenceMode(() =>
-      scope(() =>
-        judge
-          .judge(frames.pick(index(rows, frames)), sentences)
-          .cpu()
-          .toArray()
-          .map(Number),
-      ),
-    );
-    scores.push(...answers);
-    truth.push(...rows.map((row) => flags[row]!));
-  }
-  return {
-    auc: auc(scores, truth),
-    calibrationError: calibrationError(scores, truth),
-    frames: scores.length,
-  };
-}
+const sweepOf = [0.5, 0.8, 0.9, 0.95].flatMap((threshold) =>
+  [1, 2, 3].map((holdFrames) => ({ threshold, holdFrames })),
+);
 
 function report(
-  rows: readonly { frame: number; psnr: number; ssim: number }[],
   outcomes: readonly Outcome[],
+  errors: readonly FrameError[],
   judge: TruthReport["judge"],
-  { tasks }: RecordedFrames,
+  tasks: readonly string[],
   chunk: number,
+  { threshold, holdFrames }: TruthOptions,
 ): TruthReport {
-  const share = (part: (o: Outcome) => boolean, of: (o: Outcome) => boolean = () => true): Proportion =>
-    proportion(outcomes.filter((o) => of(o) && part(o)).length, outcomes.filter(of).length);
-  const horizon = byFrame(rows);
-  const first = rows.filter(({ frame }) => frame <= chunk);
+  const first = errors.filter(({ frame }) => frame <= chunk);
   return {
     episodes: outcomes.length,
-    frames: horizon,
-    firstChunkPsnr: first.reduce((sum, row) => sum + row.psnr, 0) / Math.max(first.length, 1),
-    dreamSuccess: share(({ dream }) => dream),
-    trueSuccess: share(({ truth }) => truth),
-    falseSuccess: share(
-      ({ truth }) => !truth,
-      ({ dream }) => dream,
-    ),
-    missedSuccess: share(
-      ({ dream }) => !dream,
-      ({ truth }) => truth,
-    ),
-    agreement: share(({ dream, truth }) => dream === truth),
+    threshold,
+    holdFrames,
+    ...verdicts(outcomes, threshold, holdFrames),
     judge,
-    tasks: tasks.map((task, id) => ({
-      task,
-      dream: share(
-        ({ dream }) => dream,
-        (o) => o.task === id,
-      ),
-      truth: share(
-        ({ truth }) => truth,
-        (o) => o.task === id,
-      ),
-    })),
+    firstChunkPsnr: mean(first.map((error) => error.psnr)),
+    frames: byFrame(errors),
+    sweep: sweepOf.map((at) => ({ ...at, ...verdicts(outcomes, at.threshold, at.holdFrames) })),
+    tasks: tasks.map((task, id) => {
+      const own = verdicts(
+        outcomes.filter((outcome) => outcome.task === id),
+        threshold,
+        holdFrames,
+      );
+      return { task, gap: own.dreamSuccess.share - own.trueSuccess.share, ...own };
+    }),
   };
 }
 
-function byFrame(rows: readonly { frame: number; psnr: number; ssim: number }[]): HorizonRow[] {
-  const last = Math.max(0, ...rows.map(({ frame }) => frame));
-  return Array.from({ length: last }, (_, i) => {
-    const own = rows.filter(({ frame }) => frame === i + 1);
-    const mean = (key: "psnr" | "ssim"): number =>
-      own.reduce((sum, row) => sum + row[key], 0) / Math.max(own.length, 1);
-    return { frame: i + 1, psnr: mean("psnr"), ssim: mean("ssim"), samples: own.length };
-  });
+function verdicts(outcomes: readonly Outcome[], threshold: number, holdFrames: number): Verdicts {
+  const judged = outcomes.map(({ opinions, truth }) => ({
+    truth,
+    dreamt: holds(opinions, threshold, holdFrames),
+  }));
+  type Judged = (typeof judged)[number];
+  const share = (part: (o: Judged) => boolean, of: (o: Judged) => boolean = () => true): Proportion =>
+    proportion(judged.filter((o) => of(o) && part(o)).length, judged.filter(of).length);
+  return {
+    dreamSuccess: share((o) => o.dreamt),
+    trueSuccess: share((o) => o.truth),
+    falseSuccess: share(
+      (o) => !o.truth,
+      (o) => o.dreamt,
+    ),
+    missedSuccess: share(
+      (o) => !o.dreamt,
+      (o) => o.truth,
+    ),
+    agreement: share((o) => o.dreamt === o.truth),
+  };
 }
 
-/** Side by side for a video: dream, recording, difference; uint8 [T, H, 3·W, 3]. */
-export function sideBySide(dream_T3HW: Tensor, real_T3HW: Tensor): Tensor {
-  const difference = dream_T3HW.sub(real_T3HW).abs().sub(1);
-  const wide = cat([dream_T3HW, real_T3HW, difference], 3).clamp(-1, 1);
-  return stack(wide.add(1).mul(127.5).unbind(0)).to({ dtype: "uint8" }).permute([0, 2, 3, 1]).contiguous();
+function byFrame(errors: readonly FrameError[]): HorizonRow[] {
+  const rows = new Map<number, FrameError[]>();
+  for (const error of errors) rows.set(error.frame, [...(rows.get(error.frame) ?? []), error]);
+  return [...rows.entries()]
+    .sort(([a], [b]) => a - b)
+    .map(([frame, own]) => ({
+      frame,
+      psnr: mean(own.map((error) => error.psnr)),
+      ssim: mean(own.map((error) => error.ssim)),
+      drift: own[0]?.drift == null ? null : mean(own.map((error) => error.drift ?? 0)),
+      samples: own.length,
+    }));
 }
+
+const mean = (values: readonly number[]): number =>
+  values.reduce((sum, value) => sum + value, 0) / Math.max(values.length, 1);

@@ -87,6 +87,15 @@ export class OpenSoraWorld implements World {
     });
   }
 
+  encodeFrames(frames_BC3HW: Tensor): Tensor {
+    const { vae, vaeMicroBatch } = this.parts;
+    const { dtype, device } = vae.quant_conv.weight;
+    const rows = frames_BC3HW.flatten(0, 1).to({ dtype, device });
+    const latents = inMicroBatches(rows, vaeMicroBatch, (part) => vae.encode(part).float());
+    const [batch = 0, frames = 0] = frames_BC3HW.shape;
+    return latents.unflatten(0, [batch, frames]).transpose(1, 2);
+  }
+
   /** To [-1, 1] at the data's percentiles; values beyond them stay beyond. */
   normalise(actions_BCA: Tensor): Tensor {
     const { low, high } = this.parts.statistics;

@@ -1,0 +1,196 @@
+/**
+ * Where the truth about episodes comes from: recordings, or the simulator.
+ *
+ * `RecordedTruth` gives recorded actions to the world and compares with the recorded frames. `SimulatedTruth` lets a
+ * policy act on imagined frames and then plays the same actions from the same start in the simulator: what RL in the
+ * world would have gained, and what it would have been worth.
+ *
+ * Shapes: B episodes, C actions per chunk, T frames, A action size, H W pixels.
+ */
+import { type EpisodeJob, Mt19937, type PlayedScene, ScenePlayer } from "#envs";
+import type { Policy } from "#policies";
+import { UserError } from "#registry";
+import { Generator, noGrad, scope, stack, type Tensor, tensor } from "#tensor";
+import { fromBytes, toBytes, type WorldStart } from "#worlds";
+import type { RecordedFrames } from "./recorded-frames.ts";
+import { robotPose } from "./robot-pose.ts";
+
+export interface TrueEpisode {
+  readonly frames: Tensor; // uint8 [T, H, W, 3], after each action
+  readonly success: readonly boolean[]; // after each action, T
+}
+
+/** One group of episodes that is imagined together. */
+export interface TruthGroup {
+  readonly starts: readonly WorldStart[];
+  readonly tasks: readonly number[];
+  /** The next actions for what was imagined last, [B, C, A]. */
+  actions(pictures_B3HW: Tensor, chunk: number): Tensor;
+  /** What really follows from the actions, [B, T, A]. */
+  truth(actions: Tensor): readonly TrueEpisode[];
+}
+
+export interface TruthSource {
+  readonly tasks: readonly string[];
+  readonly episodes: number;
+  group(from: number, count: number, chunk: number): TruthGroup;
+}
+
+export class RecordedTruth implements TruthSource {
+  readonly tasks: readonly string[];
+  readonly #frames: RecordedFrames;
+  readonly #episodes: RecordedFrames["episodes"];
+
+  /** Episodes shorter than one chunk are left out; of longer ones, whole chunks up to `chunks` are used. */
+  constructor(frames: RecordedFrames, options: { episodes: number; chunk: number }) {
+    this.#frames = frames;
+    this.tasks = frames.tasks;
+    this.#episodes = frames.episodes
+      .filter(({ length }) => length >= options.chunk)
+      .slice(0, options.episodes);
+    if (this.#episodes.length === 0)
+      throw new UserError(`no recorded episode has ${options.chunk} actions: there is nothing to replay`);
+  }
+
+  get episodes(): number {
+    return this.#episodes.length;
+  }
+
+  group(from: number, count: number, chunk: number): TruthGroup {
+    const frames = this.#frames;
+    const spans = this.#episodes.slice(from, from + count);
+    const states = frames.states;
+    return {
+      tasks: spans.map(({ task }) => task),
+      starts: spans.map(({ first, task }) => ({
+        frame: frames.pick(rows([first], frames)).squeeze(0),
+        instruction: frames.tasks[task]!,
+        pose: robotPose(states.select(0, first)),
+      })),
+      // Beyond an episode's end its last action is repeated; what is imagined there is not counted.
+      actions: (_, index) => {
+        const at = spans.flatMap(({ first, length }) =>
+          Array.from({ length: chunk }, (_, c) => first + Math.min(index * chunk + c, length - 1)),
+        );
+        return frames.actions.indexSelect(0, rows(at, frames)).unflatten(0, [spans.length, chunk]);
+      },
+      truth: (actions) =>
+        spans.map(({ first, length }) => {
+          const counted = Math.min(Math.floor(length / chunk) * chunk, actions.shape[1]!);
+          return {
+            frames: frames.pictures.narrow(0, first + 1, counted),
+            success: frames.success
+              .narrow(0, first + 1, counted)
+              .cpu()
+              .toArray()
+              .map((flag) => Number(flag) === 1),
+          };
+        }),
+    };
+  }
+}
+
+const rows = (values: readonly number[], { device }: RecordedFrames): Tensor =>
+  tensor(BigInt64Array.from(values, BigInt), { device });
+
+export interface SimulatedOptions {
+  readonly suite: string;
+  readonly size: number;
+  readonly episodes: number;
+  readonly seed: number;
+  /** 0 acts greedily. */
+  readonly temperature: number;
+}
+
+/** Seeds of evaluations, apart from those of recordings (which go up from 0 in millions). */
+const firstSeed = 4_001_000_000;
+
+export class SimulatedTruth implements TruthSource, Disposable {
+  readonly tasks: readonly string[];
+  readonly episodes: number;
+  readonly #policy: Policy;
+  readonly #options: SimulatedOptions;
+  readonly #player: ScenePlayer;
+
+  constructor(policy: Policy, options: SimulatedOptions) {
+    this.#policy = policy;
+    this.#options = options;
+    this.#player = new ScenePlayer(options.suite, options.size);
+    this.tasks = this.#player.sentences;
+    this.episodes = options.episodes;
+  }
+
+  group(from: number, count: number, chunk: number): TruthGroup {
+    if (this.#policy.chunk !== chunk) {
+      throw new UserError(
+        `the policy answers with ${this.#policy.chunk} actions and the world takes ${chunk}: they do not fit`,
+      );
+    }
+    const jobs = Array.from({ length: Math.min(count, this.episodes - from) }, (_, i) => this.#job(from + i));
+    const scenes = jobs.map((job) => this.#begin(job));
+    const starts = scenes.map((scene, i) => this.#start(scene, jobs[i]!.task));
+    const streams = jobs.map(({ seed }) => new Generator(seed));
+    return {
+      tasks: jobs.map(({ task }) => task),
+      starts,
+      actions: (pictures) => this.#act(pictures, starts, streams),
+      truth: (actions) => {
+        const episodes = scenes.map((scene, b) => this.#play(scene, actions.select(0, b)));
+        for (const [i, scene] of scenes.entries()) this.#player.done(jobs[i]!.task, scene);
+        for (const stream of streams) stream.dispose();
+        return episodes;
+      },
+    };
+  }
+
+  [Symbol.dispose](): void {
+    this.#player[Symbol.dispose]();
+  }
+
+  #job(index: number): EpisodeJob {
+    const task = index % this.tasks.length;
+    return { task, start: -1, seed: (firstSeed + this.#options.seed * 10_000 + index) % 2 ** 32 };
+  }
+
+  #begin(job: EpisodeJob): PlayedScene {
+    const scene = this.#player.open(job.task);
+    scene.begin(job, new Mt19937(job.seed));
+    return scene;
+  }
+
+  #start(scene: PlayedScene, task: number): WorldStart {
+    const { main, state } = scene.frame();
+    const { size } = this.#options;
+    const frame = fromBytes(tensor(main, { shape: [size, size, 3] }))
+      .permute([2, 0, 1])
+      .contiguous();
+    return { frame, instruction: this.tasks[task]!, pose: robotPose(tensor(state)) };
+  }
+
+  #act(pictures_B3HW: Tensor, starts: readonly WorldStart[], generator: readonly Generator[]): Tensor {
+    const { temperature } = this.#options;
+    const observation = {
+      mainImages: toBytes(pictures_B3HW).permute([0, 2, 3, 1]).cpu().contiguous(),
+      states: tensor(new Float32Array(8 * starts.length), { shape: [starts.length, 8] }),
+      taskDescriptions: starts.map(({ instruction }) => instruction),
+    };
+    const sampling =
+      temperature > 0 ? ({ mode: "sample", temperature, generator } as const) : ({ mode: "greedy" } as const);
+    return noGrad(() => scope(() => this.#policy.act(observation, sampling).actions));
+  }
+
+  #play(scene: PlayedScene, actions_TA: Tensor): TrueEpisode {
+    const { size } = this.#options;
+    const [steps = 0, width = 0] = actions_TA.shape;
+    const numbers = actions_TA.cpu().contiguous().data() as Float32Array;
+    const frames: Tensor[] = [];
+    const success: boolean[] = [];
+    for (let step = 0; step < steps; step++) {
+      scene.step(numbers.subarray(step * width, (step + 1) * width));
+      const frame = scene.frame();
+      frames.push(tensor(frame.main, { shape: [size, size, 3] }));
+      success.push(frame.success);
+    }
+    return { frames: scope(() => stack(frames)), success };
+  }
+}
