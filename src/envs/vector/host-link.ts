@@ -19,6 +19,12 @@ export interface HostLink {
 /** The worker is gone, with everything its slots were doing. */
 export class WorkerLost extends Error {
   override name = "WorkerLost";
+  readonly hung: boolean;
+
+  constructor(message: string, hung: boolean) {
+    super(message);
+    this.hung = hung;
+  }
 }
 
 export interface HostRequest {
@@ -58,6 +64,7 @@ export class ProcessLink implements HostLink {
   readonly #waiting = new Map<number, Waiting>();
   #next = 0;
   #lost: string | undefined;
+  #hung = false;
 
   constructor(settings: HostSettings, timeoutSeconds: number) {
     this.#timeout = timeoutSeconds;
@@ -90,7 +97,7 @@ export class ProcessLink implements HostLink {
   }
 
   #send(method: HostRequest["method"], argument: unknown): Promise<unknown> {
-    if (this.#lost) return Promise.reject(new WorkerLost(`the env worker ${this.#lost}`));
+    if (this.#lost) return Promise.reject(this.#loss());
     const id = this.#next++;
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => this.#hang(), 1000 * this.#timeout);
@@ -110,7 +117,12 @@ export class ProcessLink implements HostLink {
     else waiting.reject(reply.isUserError ? new UserError(reply.error) : new Error(reply.error));
   }
 
+  #loss(): WorkerLost {
+    return new WorkerLost(`the env worker ${this.#lost}`, this.#hung);
+  }
+
   #hang(): void {
+    this.#hung = true;
     this.#lose(`gave no answer within ${this.#timeout} s`);
     this.#child.kill("SIGKILL");
   }
@@ -119,7 +131,7 @@ export class ProcessLink implements HostLink {
     this.#lost ??= why;
     for (const { reject, timer } of this.#waiting.values()) {
       clearTimeout(timer);
-      reject(new WorkerLost(`the env worker ${this.#lost}`));
+      reject(this.#loss());
     }
     this.#waiting.clear();
   }

@@ -5,6 +5,7 @@
  * and the request that was under way; since a world is a function of its snapshot and its actions, the answer is the one
  * that the lost worker would have given.
  */
+import { UserError } from "#registry";
 import { type HostLink, type HostMethod, inlineLink, ProcessLink, WorkerLost } from "./host-link.ts";
 import type { ChunkSight, HostSettings, Sight, SlotChunk, SlotSnapshot, SlotStart } from "./slot-host.ts";
 
@@ -18,8 +19,9 @@ export interface PoolOptions {
   readonly say?: ((line: string) => void) | undefined;
 }
 
-/** A request that costs this many workers in a row is not bad luck. */
-const mostLosses = 5;
+/** A request that costs this many workers in a row, or this many time-outs, is not bad luck. */
+const mostLosses = 20;
+const mostHangs = 3;
 
 export class HostPool {
   readonly #settings: HostSettings;
@@ -94,12 +96,16 @@ export class HostPool {
   }
 
   async #ask(worker: number, method: HostMethod, argument: unknown): Promise<unknown> {
-    for (let losses = 0; ; losses++) {
+    for (let losses = 0, hangs = 0; ; losses++) {
       try {
         if (losses > 0) await this.#restoreWorker(worker);
         return await this.#links[worker]!.call(method, argument as never);
       } catch (error) {
-        if (!(error instanceof WorkerLost) || losses === mostLosses) throw error;
+        if (!(error instanceof WorkerLost)) throw error;
+        if (losses === mostLosses || (hangs += Number(error.hung)) === mostHangs)
+          throw new UserError(
+            `${error.message}, ${losses + 1} times in a row at the same request; the run cannot go on`,
+          );
         this.#replace(worker, error);
       }
     }

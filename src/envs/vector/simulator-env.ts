@@ -2,7 +2,7 @@
  * LIBERO's suites, and our tabletop's, as an environment: slots simulated by worker processes.
  *
  * Follows RLinf's LIBERO env in ids, rewards, flags and metrics. Where we depart: a task is compiled once and not at every
- * reset; a slot whose evaluation pool is empty rests instead of repeating episodes; slots of a group also share the poses
+ * reset; a slot whose episode is over, or whose evaluation pool is empty, rests until the next reset; slots of a group also share the poses
  * of their fixtures, which a stored start does not hold (they follow from the seed and the start's id).
  */
 import type { EnvStep, Observation } from "#data";
@@ -165,7 +165,11 @@ export class SimulatorEnv implements VectorEnv {
 
   async step(actions: Tensor): Promise<EnvStep> {
     const { chunk, rows } = this.#readActions(actions);
-    const playing = this.#slots.flatMap(({ start }, slot) => (start ? [slot] : []));
+    const { auto_reset: autoReset, ignore_terminations: ignore } = this.settings;
+    const rests = (counted: boolean) => counted && !autoReset && !ignore; // over, and nothing follows before the next reset
+    const playing = this.#slots.flatMap(({ start, counted }, slot) =>
+      start && !rests(counted) ? [slot] : [],
+    );
     const films = (slot: number) => this.#watcher?.films?.(slot) ?? false;
     const requests = playing.map((slot) => ({ slot, actions: rows[slot]!, film: films(slot) }));
     const sights = await this.#pool.chunk(requests);
