@@ -8,9 +8,20 @@
 import { bootstrapRewards } from "#algorithms";
 import type { Stream } from "#cluster";
 import type { EnvironmentConfig } from "#config";
-import { disposeObservation, type EnvStep, type Observation, type Rollout, RolloutRecorder } from "#data";
+import {
+  batchSize,
+  disposeObservation,
+  type EnvStep,
+  type Observation,
+  type PolicyStep,
+  type Rollout,
+  RolloutRecorder,
+  selectObservation,
+} from "#data";
 import type { VectorEnv } from "#envs";
+import { scope, tensor } from "#tensor";
 import { EpisodeLog, flaggedSlots } from "./episode-log.ts";
+import { disposeStep, spreadRows } from "./partial-step.ts";
 import type { PolicyLine } from "./policy-line.ts";
 
 export interface EnvStage {
@@ -98,13 +109,17 @@ export class EnvWorker {
     const { decisions, critic } = this.#rules;
     const recorder = new RolloutRecorder();
     let seen = first;
+    let playing = Array.from({ length: env.size }, (_, slot) => slot);
     for (let t = 0; t < decisions; t++) {
-      const seeds = Array.from({ length: env.size }, (_, slot) => stream.seed(firstSlot + slot, t));
-      const { step, version } = await line.decide(seen, seeds);
+      const { step, version } = await decideFor(playing, seen, line, (slot) =>
+        stream.seed(firstSlot + slot, t),
+      );
       disposeObservation(seen);
       recorder.decided(step, version);
       const answer = await timed(clock, () => env.step(step.actions));
-      this.#log(answer, t, episodes);
+      const { terminated, done } = flaggedSlots(answer);
+      this.#log(answer, { terminated, done }, t, episodes);
+      if (this.#oneEpisode) playing = playing.filter((slot) => !done[slot]);
       recorder.answered({ ...answer, rewards: await this.#credited(line, answer) });
       if (answer.finalObservation) disposeObservation(answer.finalObservation);
       seen = answer.observation;
@@ -133,11 +148,21 @@ export class EnvWorker {
     return rewards;
   }
 
+  /** A column holds one episode and is masked after its end. */
+  get #oneEpisode(): boolean {
+    const { auto_reset: autoReset, ignore_terminations: ignore } = this.#rules.settings;
+    return !autoReset && !ignore;
+  }
+
   /** Which episodes count: those that end, or all at the end of the epoch where none starts anew. */
-  #log(step: EnvStep, t: number, episodes: EpisodeLog): void {
-    const { settings, decisions } = this.#rules;
-    const { terminated, done } = flaggedSlots(step);
-    const perEpisode = settings.auto_reset || settings.ignore_terminations;
+  #log(
+    step: EnvStep,
+    { terminated, done }: ReturnType<typeof flaggedSlots>,
+    t: number,
+    episodes: EpisodeLog,
+  ): void {
+    const { decisions } = this.#rules;
+    const perEpisode = !this.#oneEpisode;
     if (!perEpisode && t < decisions - 1) return;
     const slots = done.flatMap((isDone, slot) => (isDone || !perEpisode ? [slot] : []));
     const succeeded = step.episode.success_once;
@@ -145,6 +170,24 @@ export class EnvWorker {
       perEpisode ? (terminated[slot] ?? false) : (succeeded?.[slot] ?? 0) > 0;
     episodes.enter(step.episode, slots, ended);
   }
+}
+
+/** Asks for the slots that still play; the others' rows stay empty. */
+async function decideFor(
+  playing: readonly number[],
+  seen: Observation,
+  line: PolicyLine,
+  seed: (slot: number) => bigint,
+): Promise<{ step: PolicyStep; version: number }> {
+  const size = batchSize(seen);
+  const asked = playing.length > 0 ? playing : [0]; // somebody must say what a decision looks like
+  if (asked.length === size) return line.decide(seen, asked.map(seed));
+  const some = scope(() => selectObservation(seen, tensor([...asked], { dtype: "int64" })));
+  const { step, version } = await line.decide(some, asked.map(seed));
+  disposeObservation(some);
+  const whole = spreadRows(step, asked, size);
+  disposeStep(step);
+  return { step: whole, version };
 }
 
 interface Clock {

@@ -7,7 +7,7 @@
 import type { Stream } from "#cluster";
 import { disposeObservation, type Observation } from "#data";
 import type { OpenedEnv, StartPool } from "#envs";
-import { EpisodeLog, flaggedSlots, type PolicyLine } from "#workers";
+import { disposeStep, EpisodeLog, flaggedSlots, type PolicyLine } from "#workers";
 
 export interface EpisodeResult {
   readonly task: string;
@@ -57,8 +57,7 @@ export async function playPass(opened: OpenedEnv, line: PolicyLine, rules: PassR
     const { step } = await line.decide(seen, seeds);
     const answer = await env.step(step.actions);
     disposeObservation(seen);
-    for (const tensor of [step.actions, step.logProbs, step.values, ...Object.values(step.forwardInputs)])
-      tensor?.dispose();
+    disposeStep(step);
     const { terminated, done } = flaggedSlots(answer);
     const finished = starts.flatMap((start, slot) => (start && done[slot] ? [{ start, slot }] : []));
     record.log.enter(
