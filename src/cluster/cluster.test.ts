@@ -1,0 +1,87 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { UserError } from "#registry";
+import { keep, liveTensors, tensor, zeros } from "#tensor";
+import { LocalChannel } from "./channel.ts";
+import { threadLauncher } from "./launcher.ts";
+import { Stream } from "./streams.ts";
+import { LocalWeightSync } from "./weight-sync.ts";
+
+test("a channel keeps the order of each key, whoever comes first", async () => {
+  const channel = new LocalChannel<number>();
+  const early = channel.receive("b");
+  await channel.send("a", 1);
+  await channel.send("a", 2);
+  await channel.send("b", 3);
+  assert.deepEqual([await early, await channel.receive("a"), await channel.receive("a")], [3, 1, 2]);
+});
+
+test("closing a channel ends those who wait, with the error where there is one", async () => {
+  const calm = new LocalChannel<number>();
+  const waiting = calm.receive("a");
+  calm.close();
+  assert.equal(await waiting, undefined);
+  const broken = new LocalChannel<number>();
+  const hoping = broken.receive("a");
+  broken.close(new Error("the policy failed"));
+  await assert.rejects(hoping, /the policy failed/);
+  await assert.rejects(broken.receive("a"), /the policy failed/);
+  await assert.rejects(broken.send("a", 1), /the policy failed/);
+});
+
+test("a stream is a function of seed, name and numbers, and of nothing else", () => {
+  const of = (seed: number) => Stream.ofRun(seed).branch("sampling", 3).seed(5, 7);
+  assert.equal(of(1), of(1));
+  const others = [
+    of(2),
+    Stream.ofRun(1).branch("shuffle", 3).seed(5, 7),
+    Stream.ofRun(1).branch("sampling", 4).seed(5, 7),
+    Stream.ofRun(1).branch("sampling", 3).seed(7, 5),
+  ];
+  assert.equal(new Set([of(1), ...others]).size, 5);
+});
+
+test("ten thousand streams have ten thousand seeds", () => {
+  const stream = Stream.ofRun(0).branch("sampling");
+  const seeds = Array.from({ length: 10_000 }, (_, i) => stream.seed(i % 100, Math.floor(i / 100)));
+  assert.equal(new Set(seeds).size, 10_000);
+});
+
+const adder = new URL("./test-worker.ts", import.meta.url).href;
+interface Adder {
+  add(values: { x: ReturnType<typeof tensor>; y: number }): Promise<Map<string, ReturnType<typeof tensor>>>;
+  fail(kind: "user" | "bug"): Promise<void>;
+}
+
+test("a worker in a thread gets and gives tensors without copies, and its errors come back as what they are", async () => {
+  const before = liveTensors();
+  const worker = await threadLauncher.start<Adder>({
+    name: "adder",
+    module: adder,
+    factory: "makeAdder",
+    options: { extra: 10 },
+  });
+  const x = tensor([1, 2]);
+  const sums = await worker.call("add", { x, y: 1 });
+  assert.deepEqual(sums.get("sum")?.toArray(), [12, 13]);
+  assert.deepEqual(x.toArray(), [2, 2], "the thread wrote into our memory");
+  await assert.rejects(worker.call("fail", "user"), (error) => error instanceof UserError);
+  await assert.rejects(worker.call("fail", "bug"), (error) => !(error instanceof UserError));
+  await worker.close();
+  await assert.rejects(worker.call("fail", "bug"), /was closed/);
+  x.dispose();
+  sums.get("sum")?.dispose();
+  assert.equal(liveTensors(), before);
+});
+
+test("weights reach a receiver to the bit, under their version; shared ones are not copied", async () => {
+  const sync = new LocalWeightSync();
+  await assert.rejects(sync.pull(new Map()), /before any were published/);
+  const weight = keep(tensor([1.5, -2.25]));
+  const copy = keep(zeros([2]));
+  await sync.publish(7, new Map([["w", weight]]));
+  assert.equal(await sync.pull(new Map([["w", copy]])), 7);
+  assert.deepEqual(copy.toArray(), [1.5, -2.25]);
+  assert.equal(await sync.pull(new Map([["w", weight]])), 7);
+  await assert.rejects(sync.pull(new Map()), /no weight called w/);
+});
