@@ -1,17 +1,24 @@
 // Kernels from source: compiles CUDA C at run time with the NVRTC that libtorch carries, and launches it on tensors.
 //
 // Generic on purpose: what a kernel computes, and its plain-operator twin that tests compare it with, stand together
-// in TypeScript. Nothing here in a CPU build.
+// in TypeScript. A kernel's gradient is another kernel, launched by the autograd engine itself: what to launch is written
+// down when the forward kernel runs, so that the backward pass never calls into JavaScript, whose thread is waiting for
+// it. Nothing here in a CPU build.
 #ifdef REVERIE_CUDA
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 
+#include <ATen/ATen.h>
 #include <ATen/Context.h>
 #include <c10/cuda/CUDAFunctions.h>
 #include <c10/cuda/CUDAStream.h>
+#include <ATen/core/grad_mode.h>
 #include <dlfcn.h>
+#include <torch/csrc/autograd/custom_function.h>
 
+#include <functional>
 #include <mutex>
+#include <optional>
 
 #include "exports.h"
 #include "thread-state.h"
@@ -83,7 +90,7 @@ static void check(CUresult result, const char* what) {
 }
 
 static std::mutex kernelsMutex;
-static std::vector<CUfunction> kernels; // modules stay loaded for the life of the process
+static std::vector<CUfunction> loaded; // modules stay loaded for the life of the process
 
 static std::vector<char> compile(const std::string& source, const std::string& name) {
   cudaDeviceProp properties;
@@ -119,19 +126,23 @@ napi_value kernelCompile(Call& call) { // (source, function name) -> id
   check(driver().load(&module, binary.data()), "loading a kernel");
   check(driver().find(&function, module, name.c_str()), "finding a kernel");
   std::lock_guard<std::mutex> lock(kernelsMutex);
-  kernels.push_back(function);
-  return number(call.env, static_cast<double>(kernels.size() - 1));
+  loaded.push_back(function);
+  return number(call.env, static_cast<double>(loaded.size() - 1));
 }
 
-// buffer in: [kernel, blocks, threads, argument count, then (kind, value) pairs]; kind 0 tensor, 1 int32, 2 float32
-napi_value kernelLaunch(Call&) {
-  const double* b = state->buffer;
+// A launch in numbers: [kernel, blocks, threads, argument count, then (kind, value) pairs].
+enum Kind { tensorArgument = 0, intArgument = 1, floatArgument = 2, gradOfOutput = 3, gradOfInput = 4 };
+
+// Gives the tensor that an argument of another kind than int or float means.
+using TensorAt = std::function<at::Tensor(Kind kind, double value)>;
+
+static void launch(const double* b, const TensorAt& tensorAt) {
   CUfunction function;
   {
     std::lock_guard<std::mutex> lock(kernelsMutex);
     auto index = static_cast<size_t>(b[0]);
-    if (index >= kernels.size()) fail("internal: unknown kernel");
-    function = kernels[index];
+    if (index >= loaded.size()) fail("internal: unknown kernel");
+    function = loaded[index];
   }
   constexpr int most = 16;
   int count = static_cast<int>(b[3]);
@@ -139,20 +150,78 @@ napi_value kernelLaunch(Call&) {
   union { void* pointer; int integer; float real; } values[most];
   void* arguments[most];
   for (int i = 0; i < count; i++) {
-    double kind = b[4 + 2 * i], value = b[5 + 2 * i];
-    if (kind == 0) values[i].pointer = tensorOf(value).data_ptr();
-    else if (kind == 1) values[i].integer = static_cast<int>(value);
-    else values[i].real = static_cast<float>(value);
+    auto kind = static_cast<Kind>(static_cast<int>(b[4 + 2 * i]));
+    double value = b[5 + 2 * i];
+    if (kind == intArgument) values[i].integer = static_cast<int>(value);
+    else if (kind == floatArgument) values[i].real = static_cast<float>(value);
+    else values[i].pointer = tensorAt(kind, value).data_ptr();
     arguments[i] = &values[i];
   }
   auto stream = c10::cuda::getCurrentCUDAStream().stream();
   check(driver().launch(function, static_cast<unsigned>(b[1]), 1, 1, static_cast<unsigned>(b[2]), 1, 1, 0, stream, arguments, nullptr), "launching a kernel");
+}
+
+napi_value kernelLaunch(Call&) { // buffer in: a launch, tensors by their handles
+  launch(state->buffer, [](Kind, double value) { return at::Tensor(tensorOf(value)); });
   return nullptr;
+}
+
+// ---- gradients
+
+struct Recorded {
+  at::Tensor output;             // computed already, without history
+  std::vector<at::Tensor> saved; // what the gradient's kernel reads
+  std::vector<double> words;     // its launch; tensor arguments are places in `saved`
+};
+
+// One or two inputs, each of the output's shape.
+struct KernelGradient : torch::autograd::Function<KernelGradient> {
+  static at::Tensor forward(torch::autograd::AutogradContext* context, const at::Tensor& first, const std::optional<at::Tensor>& second, const Recorded* recorded) {
+    (void)first, (void)second; // the engine reads them from the arguments
+    context->save_for_backward(recorded->saved);
+    context->saved_data["words"] = recorded->words;
+    return recorded->output;
+  }
+
+  static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context, torch::autograd::variable_list grads) {
+    if (at::GradMode::is_enabled()) throw std::runtime_error("internal: a fused kernel has no second derivative");
+    auto saved = context->get_saved_variables();
+    auto words = context->saved_data["words"].toDoubleVector();
+    at::Tensor grad = grads.at(0).contiguous();
+    torch::autograd::variable_list answers(3); // one per argument of `forward`; what the kernel does not write stays undefined
+    launch(words.data(), [&](Kind kind, double value) {
+      auto index = static_cast<size_t>(value);
+      if (kind == gradOfOutput) return grad;
+      if (kind == tensorArgument) return saved.at(index);
+      if (!answers.at(index).defined()) answers[index] = at::empty_like(grad);
+      return answers[index];
+    });
+    return answers;
+  }
+};
+
+// The output with a history: it now depends on the inputs.
+static at::Tensor record(const std::vector<at::Tensor>& inputs, const Recorded& recorded) {
+  return KernelGradient::apply(inputs.at(0), inputs.size() > 1 ? std::optional<at::Tensor>(inputs[1]) : std::nullopt, &recorded);
+}
+
+static std::vector<at::Tensor> tensorsOf(napi_env env, napi_value list) {
+  std::vector<at::Tensor> out(lengthOf(env, list));
+  for (size_t i = 0; i < out.size(); i++) out[i] = tensorOf(numberOf(env, elementOf(env, list, i)));
+  return out;
+}
+
+napi_value kernelRecord(Call& call) { // (output, inputs, saved, launch of the gradient's kernel) -> the output with a history
+  napi_value list = call.values[3];
+  Recorded recorded{tensorOf(call.number(0)), tensorsOf(call.env, call.values[2]), std::vector<double>(lengthOf(call.env, list))};
+  for (size_t i = 0; i < recorded.words.size(); i++) recorded.words[i] = numberOf(call.env, elementOf(call.env, list, i));
+  return number(call.env, handleOf(record(tensorsOf(call.env, call.values[1]), recorded)));
 }
 
 void exposeKernels(napi_env env, napi_value exports) {
   expose<kernelCompile>(env, exports, "kernelCompile");
   expose<kernelLaunch>(env, exports, "kernelLaunch");
+  expose<kernelRecord>(env, exports, "kernelRecord");
 }
 #else
 #include "exports.h"

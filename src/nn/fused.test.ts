@@ -99,3 +99,36 @@ test("the fused rotation turns each head as the plain operators do, with one tab
     }
   });
 });
+
+/** Gradients of `leaves` through two results that should be the same function. */
+function compareGradients(ours: Tensor, plain: Tensor, leaves: readonly Tensor[], g: Tensor): number {
+  const [first, second] = [ours, plain].map((y) => grad([y], leaves, { gradOutputs: [g] }));
+  return Math.max(...leaves.map((_, i) => compare(first![i] as Tensor, second![i] as Tensor).worst));
+}
+
+test("gradients flow through the fused gate as through silu(gate) · up", { skip }, () => {
+  const leaves = [bf16([33, 1000]).requiresGrad_(), bf16([33, 1000]).mul(2).requiresGrad_()] as const;
+  const through = (f: (gate: Tensor, up: Tensor) => Tensor) => f(leaves[0].mul(1), leaves[1].mul(1));
+  const ours = through((gate, up) => fusedGatedSilu(gate, up) as Tensor);
+  const plain = through((gate, up) => silu(gate).mul(up));
+  assert.ok(compare(ours.detach(), plain.detach()).worst < 0.01);
+  const worst = compareGradients(ours, plain, leaves, bf16([33, 1000]));
+  assert.ok(worst < 0.01, `off by ${worst}`);
+});
+
+test("gradients flow through the fused rotation as through the plain one", { skip }, () => {
+  const [batch, length, heads, width] = [3, 37, 4, 64];
+  const angles = arange(0, batch * length, 1, { device: "cuda" })
+    .reshape([batch, 1, length, 1])
+    .mul(bf16([1, 1, 1, width / 2]).float());
+  const cos = cat([angles, angles], -1).cos().bfloat16();
+  const sin = cat([angles, angles], -1).sin().bfloat16();
+  const weight = bf16([heads * width, 48]).requiresGrad_();
+  const made = () => bf16([batch, length, 48]).matmul(weight.transpose(0, 1));
+  const split = (t: Tensor) => t.view([batch, length, heads, width]).transpose(1, 2);
+  const ours = split(fusedRotateHalves(made(), heads, cos, sin) as Tensor);
+  const plain = rotateHalves(split(made()), { cos, sin });
+  assert.ok(compare(ours.detach(), plain.detach()).worst < 0.01);
+  const worst = compareGradients(ours, plain, [weight], bf16([batch, heads, length, width]));
+  assert.ok(worst < 0.02, `off by ${worst}`);
+});

@@ -112,6 +112,12 @@ export interface TorchAddon {
   graphDispose?(graph: number): void;
   kernelCompile?(source: string, name: string): number;
   kernelLaunch?(): void;
+  kernelRecord?(
+    output: number,
+    inputs: readonly number[],
+    saved: readonly number[],
+    launch: readonly number[],
+  ): number;
 }
 
 function open(): TorchAddon {

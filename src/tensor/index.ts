@@ -36,7 +36,17 @@ export { type Backend, type GroupOptions, ProcessGroup, type Reduction } from ".
 export type { Device, DType, Scalar, TypedArray } from "./dtype.ts";
 export { Generator, manualSeed } from "./generator.ts";
 export { enableGrad, type GradOptions, grad, inferenceMode, noGrad } from "./gradients.ts";
-export { fusable, type Kernel, type KernelArgument, type KernelFit, kernel, kernelFit } from "./kernel.ts";
+export {
+  fusable,
+  type GradientArgument,
+  type Kernel,
+  type KernelArgument,
+  type KernelFit,
+  type KernelSize,
+  kernel,
+  kernelFit,
+  withGradient,
+} from "./kernel.ts";
 export { type Layer, type LayerWiseResult, layerWise } from "./layer-wise.ts";
 export { keep, liveTensors, scope } from "./living.ts";
 export * from "./machine.ts";

@@ -2,8 +2,8 @@
  * Fused GPU kernels from CUDA source, compiled when first used.
  *
  * For chains of element-wise operators that are bound by memory: one pass instead of five. Every kernel has a twin in
- * plain operators that defines it, runs everywhere else, and is what tests compare it with. Kernels have no gradient:
- * callers use them only where none is recorded.
+ * plain operators that defines it, runs everywhere else, and is what tests compare it with. A kernel has no gradient of
+ * its own; `withGradient` gives its result one, by naming another kernel.
  */
 import { addon, buffer } from "./addon.ts";
 import { deviceCode, dtypeCode } from "./dtype.ts";
@@ -11,10 +11,16 @@ import { Tensor } from "./tensor.ts";
 
 export type KernelArgument = Tensor | { readonly int: number } | { readonly float: number };
 
-export type Kernel = (
-  launch: { readonly blocks: number; readonly threads: number },
-  args: readonly KernelArgument[],
-) => void;
+export interface KernelSize {
+  readonly blocks: number;
+  readonly threads: number;
+}
+
+export interface Kernel {
+  (size: KernelSize, args: readonly KernelArgument[]): void;
+  /** Its number in the addon; compiles it if nobody has. */
+  id(): number;
+}
 
 /** Shared by every kernel: bfloat16 as bits, rounded to nearest even, so that no header is needed at run time. */
 const prelude = `
@@ -31,12 +37,14 @@ struct alignas(16) Eight { bf16 x[8]; };
 
 /** Names the kernel `name` in `source`; nothing is compiled before its first launch. */
 export function kernel(name: string, source: string): Kernel {
-  let id: number | undefined;
-  return ({ blocks, threads }, args) => {
-    if (!addon.kernelCompile || !addon.kernelLaunch)
-      throw new Error("internal: a kernel in a build without CUDA");
-    id ??= addon.kernelCompile(prelude + source, name);
-    buffer[0] = id;
+  let known: number | undefined;
+  const id = (): number => {
+    if (!addon.kernelCompile) throw new Error("internal: a kernel in a build without CUDA");
+    known ??= addon.kernelCompile(prelude + source, name);
+    return known;
+  };
+  const launch = ({ blocks, threads }: KernelSize, args: readonly KernelArgument[]): void => {
+    buffer[0] = id();
     buffer[1] = blocks;
     buffer[2] = threads;
     buffer[3] = args.length;
@@ -45,8 +53,36 @@ export function kernel(name: string, source: string): Kernel {
       buffer[4 + 2 * i] = isTensor ? 0 : "int" in argument ? 1 : 2;
       buffer[5 + 2 * i] = isTensor ? argument.handle : "int" in argument ? argument.int : argument.float;
     }
-    addon.kernelLaunch();
+    addon.kernelLaunch?.();
   };
+  return Object.assign(launch, { id });
+}
+
+/** What a gradient's kernel is given besides: the gradient that comes in, and room for the one of each input. */
+export type GradientArgument = KernelArgument | "grad_output" | { readonly gradInput: 0 | 1 };
+
+/**
+ * Makes `output`, computed by a kernel and without history, depend on one or two inputs of its own shape. Their
+ * gradients are what `backward` writes, launched later by libtorch itself: nothing calls back into JavaScript.
+ */
+export function withGradient(
+  output: Tensor,
+  inputs: readonly Tensor[],
+  backward: Kernel,
+  { blocks, threads }: KernelSize,
+  args: readonly GradientArgument[],
+): Tensor {
+  if (!addon.kernelRecord) throw new Error("internal: a kernel in a build without CUDA");
+  const saved: number[] = [];
+  const words = [backward.id(), blocks, threads, args.length];
+  for (const argument of args) {
+    if (argument instanceof Tensor) words.push(0, saved.push(argument.handle) - 1);
+    else if (argument === "grad_output") words.push(3, 0);
+    else if ("gradInput" in argument) words.push(4, argument.gradInput);
+    else words.push(...("int" in argument ? [1, argument.int] : [2, argument.float]));
+  }
+  const handles = inputs.map(({ handle }) => handle);
+  return new Tensor(addon.kernelRecord(output.handle, handles, saved, words));
 }
 
 /** Whether a kernel can read these tensors, and whether somebody will ask for their gradients. */
