@@ -3,7 +3,8 @@
  *
  * DIR is one recorded episode (a folder with meta.json, trace.npz and model.xml), a folder of them, or a folder of
  * such folders. Each scene is built from its BDDL; the recorded XML only serves as the reference for the compiled
- * model. With DIR "tasks" instead, every task of every suite is assembled, compiled and reset.
+ * model. With DIR "tasks" instead, every task of every suite is assembled, compiled and reset; with "python", every
+ * task is compared with Python LIBERO, which runs beside us.
  */
 import { existsSync, readdirSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -13,13 +14,15 @@ import { everyTask } from "./libero/all-tasks.ts";
 import { compareFrames } from "./libero/frames.ts";
 import { compareModels } from "./libero/models.ts";
 import { preparedAssets } from "./libero/prepared-assets.ts";
+import { againstPython } from "./libero/python-tasks.ts";
 import { type Recording, readRecording } from "./libero/recording.ts";
 import { replayEpisode } from "./libero/replay.ts";
 import type { ParityCase, ParityOptions } from "./main.ts";
 
 export async function run(dir: string, options: ParityOptions = {}): Promise<ParityCase[]> {
-  const folders = dir === everyTaskName ? [] : episodesIn(dir);
-  const pack = liberoPack(await preparedAssets(options.assets));
+  const folders = dir === everyTaskName || dir === pythonName ? [] : episodesIn(dir);
+  const assets = await preparedAssets(options.assets);
+  const pack = liberoPack(assets);
   const cases: ParityCase[] = [];
   const take = (found: Iterable<ParityCase>) => {
     for (const one of found) {
@@ -29,10 +32,12 @@ export async function run(dir: string, options: ParityOptions = {}): Promise<Par
   };
   for (const folder of folders) take(runEpisode(folder, pack));
   if (dir === everyTaskName) take(everyTask(pack));
+  if (dir === pythonName) for await (const found of againstPython(pack, assets)) take([found]);
   return cases;
 }
 
 const everyTaskName = "tasks";
+const pythonName = "python";
 
 /** Failing to build or run an episode fails that episode, not the others. */
 function* runEpisode(folder: string, pack: ReturnType<typeof liberoPack>): Generator<ParityCase> {

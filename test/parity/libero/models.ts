@@ -33,6 +33,13 @@ export function* compareModels(
   yield exact("model: arrays that differ", differingArrays(model, reference));
 }
 
+/** Everything that differs, by name. */
+export const modelDifferences = (ours: Model, reference: Model): string[] => [
+  ...differingSizes(ours, reference),
+  ...differingNames(ours, reference),
+  ...differingArrays(ours, reference),
+];
+
 const exact = (name: string, differing: readonly string[]): ParityCase => ({
   name: differing.length === 0 ? name : `${name} (${differing.slice(0, 4).join(", ")})`,
   ok: differing.length === 0,
