@@ -8,6 +8,7 @@ import type { Channel, WeightSync } from "#cluster";
 import type { SamplingMode } from "#config";
 import type { PolicyStep } from "#data";
 import type { Policy } from "#policies";
+import { UserError } from "#registry";
 import { Generator, keep, scope } from "#tensor";
 import type { Answer, Question } from "./policy-line.ts";
 
@@ -49,12 +50,21 @@ export class RolloutWorker {
     const mode = generators ? "sample" : "greedy";
     const step = scope(() => this.policy.act(observation, { ...sampling, mode, generator: generators }));
     for (const generator of generators ?? []) generator.dispose();
+    this.#requireNumbers(step);
     this.#busy += (performance.now() - began) / 1000;
     if (wants === "decision") return { step: keepStep(step), version: this.#version };
     for (const tensor of [step.actions, step.logProbs, ...Object.values(step.forwardInputs)])
       tensor.dispose();
     if (!step.values) throw new Error("internal: values were asked of a policy without a critic");
     return { values: keep(step.values), version: this.#version };
+  }
+
+  #requireNumbers({ logProbs }: PolicyStep): void {
+    if (scope(() => logProbs.isfinite().all().item())) return;
+    throw new UserError(
+      `the policy's probabilities are not numbers (weights after ${this.#version} steps): training has diverged. ` +
+        "lower actor.optim.lr and resume from an older checkpoint (runner.resume_dir)",
+    );
   }
 
   takeSeconds(): number {

@@ -54,7 +54,8 @@ function sampleRows(logProbs_BAV: Tensor, generators: readonly Generator[]): Ten
   const cumulative_BAV = logProbs_BAV.double().exp().cumsum(2);
   const total_BA1 = cumulative_BAV.narrow(2, cumulative_BAV.size(2) - 1, 1);
   const aim_BA1 = uniform_BA1.double().to({ device: logProbs_BAV.device }).mul(total_BA1);
-  return aten.searchsorted(cumulative_BAV, aim_BA1, { right: true }).squeeze(2);
+  const last = cumulative_BAV.size(2) - 1; // probabilities that are not numbers must not point past the end
+  return aten.searchsorted(cumulative_BAV, aim_BA1, { right: true }).squeeze(2).clamp(null, last);
 }
 
 export function judge(logProbs_BAV: Tensor, tokens_BA: Tensor, withEntropy: boolean): Judgement {
