@@ -1,0 +1,129 @@
+/** The real command, as a user runs it: what it says when something is wrong, and how it stops. */
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { existsSync, mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { tinyCheckpoint, tinyOverrides } from "../../training/test-run.ts";
+import { parseRunArguments } from "./arguments.ts";
+
+const program = fileURLToPath(new URL("../../../bin/reverie.mjs", import.meta.url));
+const config = "tabletop_spatial_grpo_openvlaoft_mini";
+const model = tinyCheckpoint(["tabletop_spatial"], "tabletop");
+const newFolder = (): string => mkdtempSync(join(tmpdir(), "reverie-cli-"));
+
+interface Ended {
+  readonly code: number | null;
+  readonly text: string;
+}
+
+/** Runs a command; `onText` sees what it has said so far and may signal it. */
+function reverie(
+  args: readonly string[],
+  onText?: (text: string, signal: (name: NodeJS.Signals) => void) => void,
+) {
+  const child = spawn(process.execPath, [program, ...args], {
+    env: { ...process.env, OMP_NUM_THREADS: "1" },
+  });
+  let text = "";
+  const hear = (piece: Buffer): void => {
+    text += piece;
+    onText?.(text, (name) => child.kill(name));
+  };
+  child.stdout.on("data", hear);
+  child.stderr.on("data", hear);
+  return new Promise<Ended>((resolve) => child.on("close", (code) => resolve({ code, text })));
+}
+const run = (logs: string, ...more: string[]): string[] => [
+  "train",
+  config,
+  ...tinyOverrides({ model, logs }),
+  ...more,
+];
+
+const mistakes: [string, () => string[], RegExp][] = [
+  ["no configuration", () => ["train"], /which configuration\? usage: reverie train CONFIG/],
+  ["an unknown configuration", () => ["train", "libero_11"], /libero_11/],
+  ["an unknown key", () => run(newFolder(), "+algorithm.gama=1"), /algorithm\.gama: no such setting/],
+  ["a missing model", () => ["train", config, "actor.model.model_path=/nowhere"], /there is no \/nowhere/],
+  ["a word that is no override", () => ["train", config, "faster"], /"faster" is no override/],
+  [
+    "an env that cannot be played here",
+    () => [
+      "train",
+      "maniskill_ppo_openvlaoft",
+      `actor.model.model_path=${model}`,
+      "cluster.simulated_devices=8",
+    ],
+    /maniskill/,
+  ],
+  ["a folder without checkpoints", () => ["verify", newFolder()], /holds no checkpoint/],
+  ["a comparison of one", () => ["compare", newFolder()], /takes two evaluations/],
+];
+for (const [what, args, message] of mistakes) {
+  test(`${what} ends with code 2 and says why`, async () => {
+    const { code, text } = await reverie(args());
+    assert.match(text, message);
+    assert.equal(code, 2, text);
+    assert.doesNotMatch(text, /\n\s+at .*\.ts:/, "no stack");
+  });
+}
+
+test("resuming from a damaged checkpoint is refused, and says which file", async () => {
+  const logs = newFolder();
+  assert.equal((await reverie(run(logs, "runner.max_epochs=1"))).code, 0);
+  const saved = join(logs, config, "checkpoints", "global_step_1");
+  writeFileSync(join(saved, "actor", "optimizer.safetensors"), "damaged");
+  const { code, text } = await reverie(run(logs, `runner.resume_dir=${saved}`));
+  assert.equal(code, 2);
+  assert.match(text, /cannot be resumed from:\n +actor\/optimizer\.safetensors has 7 bytes/);
+});
+
+test("a run that diverges says so, and keeps its last good checkpoint", async () => {
+  const logs = newFolder();
+  const wild = [
+    "algorithm.entropy_bonus=0.01",
+    "algorithm.filter_rewards=False",
+    "actor.optim.lr=1e30",
+    "actor.optim.lr_warmup_steps=0",
+  ];
+  const { code, text } = await reverie(run(logs, ...wild));
+  assert.equal(code, 2, text);
+  assert.match(text, /not a number|not numbers/);
+});
+
+test("Ctrl-C saves a checkpoint after the step and ends well, and the run goes on from there", async () => {
+  const logs = newFolder();
+  let asked = false;
+  const stopped = await reverie(
+    run(logs, "runner.max_epochs=1000", "runner.save_interval=-1"),
+    (text, signal) => {
+      if (!asked && /step 2\/1000/.test(text)) {
+        asked = true;
+        signal("SIGINT");
+      }
+    },
+  );
+  assert.equal(stopped.code, 0, stopped.text);
+  assert.match(stopped.text, /stopped; go on with: reverie train/);
+  assert.ok(existsSync(join(logs, config, "checkpoints", "latest", "state.json")));
+  const { code, text } = await reverie(["verify", logs]);
+  assert.equal(code, 0, text);
+});
+
+test("--dry-run prints the plan and starts nothing", async () => {
+  const logs = join(newFolder(), "unborn");
+  const { code, text } = await reverie(run(logs, "--dry-run"));
+  assert.equal(code, 0);
+  assert.match(text, /one training step/);
+  assert.ok(!existsSync(logs));
+});
+
+test("results go to logs/<time>-<config> unless another folder is named", () => {
+  const at = new Date(2026, 0, 31, 5, 6, 7);
+  assert.equal(parseRunArguments(["libero_10_grpo"], "", at).folder, "logs/20260131-05:06:07-libero_10_grpo");
+  assert.equal(parseRunArguments(["a.yaml", "--out", "b"], "", at).folder, "b");
+  assert.equal(parseRunArguments(["a", "runner.logger.log_path=c"], "", at).folder, "c");
+});
