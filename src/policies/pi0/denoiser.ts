@@ -21,10 +21,11 @@ import {
   timeOf,
   transition,
 } from "./flow.ts";
-import type { Pi0Model } from "./model.ts";
+import type { Pi0Heads, Pi0Model } from "./model.ts";
 import type { Memory } from "./towers.ts";
 
 export interface CriticOptions {
+  readonly reads: Pi0Heads["critic"];
   /** The critic's error does not reach the expert. */
   readonly detach: boolean;
   /** Reads so many actions of the horizon; all when undefined. */
@@ -40,10 +41,13 @@ export interface Scene {
   readonly state_BA: Tensor; // float32, normalised and padded
 }
 
-interface StepAnswer {
-  readonly next: Gaussian;
-  /** Of a critic that reads the expert, [B, 1]. */
-  readonly value_B1: Tensor | undefined;
+/** One question to the expert about a recorded chain: x at a time, and what came of it. */
+export interface Pass {
+  readonly x_BHA: Tensor;
+  readonly time_B: Tensor;
+  readonly next_BHA: Tensor;
+  readonly choice: StepChoice;
+  readonly times: Tensor;
 }
 
 export interface Judgement {
@@ -72,7 +76,8 @@ export class Denoiser {
   }
 
   /** `noise` holds the first stage and a draw for each step; `steps_BN` names the noisy steps (see `judge`). */
-  draw(scene: Scene, noise: readonly Tensor[], steps_BN: Tensor): Chain {
+  draw({ memory, state_BA }: Scene, noise: readonly Tensor[], steps_BN: Tensor): Chain {
+    const { joint } = this.#flow;
     const N = noise.length - 1;
     const times = flowTimes(N, steps_BN.device);
     const stages = [noise[0]!];
@@ -81,48 +86,70 @@ export class Denoiser {
     for (let i = 0; i < N; i++) {
       const here_B = steps_BN.select(1, i).mul(0).add(i);
       const choice = { step_B: here_B, noisy_B: steps_BN.select(1, i).eq(here_B) };
-      const { next, value_B1 } = this.#step(scene, stages[i]!, times, choice);
+      const answers_BHD = this.#model.think(memory, state_BA, stages[i]!, timeOf(times, choice));
+      const next = this.#next(stages[i]!, answers_BHD, times, choice);
       const stage = next.mean.add(noise[i + 1]!.mul(next.deviation));
       stages.push(stage);
       logProbs.push(logDensity(stage, next, this.#flow.safe));
-      if (value_B1) values.push(value_B1);
+      values.push(...this.#ofExpert(answers_BHD));
     }
-    const ofVlm = this.#ofVlm(scene.memory);
+    const ofVlm = this.#ofVlm(memory.output_BPD);
+    const ofExpert = values.length > 0 ? stack(values, 1) : undefined;
     return {
       stages_BNHA: stack(stages, 1),
-      logProbs_BHA: this.#combine(logProbs, steps_BN),
-      values_B1: ofVlm ?? (values.length > 0 ? this.#combineValues(values, steps_BN) : undefined),
-      ofAllSteps_B1: ofVlm ?? (values.length > 0 ? stack(values, 1).mean(1) : undefined),
+      logProbs_BHA: this.#choose(stack(logProbs.slice(joint ? 0 : 1), 1), steps_BN),
+      values_B1: ofVlm ?? (ofExpert && this.#choose(ofExpert, steps_BN)),
+      ofAllSteps_B1: ofVlm ?? ofExpert?.mean(1),
     };
   }
 
-  /**
-   * The recorded chain once more. `steps_BN` names the noisy step N times over, or each step once in joint mode,
-   * or is −1: then the first step is looked at, and certain.
-   */
+  /** The recorded chain once more. */
   judge(scene: Scene, stages_BNHA: Tensor, steps_BN: Tensor): Judgement {
-    const { joint, method } = this.#flow;
+    const passes = this.passes(stages_BNHA, steps_BN);
+    const answers = passes.map(({ x_BHA, time_B }) =>
+      this.#model.think(scene.memory, scene.state_BA, x_BHA, time_B),
+    );
+    return this.conclude(passes, answers, scene.memory.output_BPD);
+  }
+
+  /**
+   * What the expert must be asked to judge a chain. `steps_BN` names the noisy step N times over, or each step once in
+   * joint mode, or is −1: then the first step is looked at, and certain.
+   */
+  passes(stages_BNHA: Tensor, steps_BN: Tensor): Pass[] {
     const N = stages_BNHA.size(1) - 1;
     const times = flowTimes(N, stages_BNHA.device);
-    const first = stages_BNHA.select(1, 0);
-    const logProbs = joint ? [this.#first(first)] : [];
-    const entropies = joint ? [gaussianEntropy(first.mul(0))] : [];
-    const values: Tensor[] = [];
-    for (let i = 0; i < (joint ? N : 1); i++) {
+    return Array.from({ length: this.#flow.joint ? N : 1 }, (_, i) => {
       const named_B = steps_BN.select(1, i);
       const noisy_B = named_B.ge(0);
-      const step_B = where(noisy_B, named_B, named_B.mul(0).add(i));
-      const { next, value_B1 } = this.#step(scene, stageAt(stages_BNHA, step_B), times, { step_B, noisy_B });
-      logProbs.push(logDensity(stageAt(stages_BNHA, step_B.add(1)), next, this.#flow.safe));
+      const choice = { step_B: where(noisy_B, named_B, named_B.mul(0).add(i)), noisy_B };
+      return {
+        times,
+        choice,
+        time_B: timeOf(times, choice),
+        x_BHA: stageAt(stages_BNHA, choice.step_B),
+        next_BHA: stageAt(stages_BNHA, choice.step_B.add(1)),
+      };
+    });
+  }
+
+  /** From the expert's answers, [B, H, D] for each pass, and PaliGemma's if the critic reads it. */
+  conclude(passes: readonly Pass[], answers: readonly Tensor[], output_BPD: Tensor | undefined): Judgement {
+    const { joint, safe } = this.#flow;
+    const first = passes[0]!.x_BHA; // of a joint chain, where it begins
+    const logProbs = joint ? [this.#first(first)] : [];
+    const entropies = joint ? [gaussianEntropy(first.mul(0))] : [];
+    for (const [i, pass] of passes.entries()) {
+      const next = this.#next(pass.x_BHA, answers[i]!, pass.times, pass.choice);
+      logProbs.push(logDensity(pass.next_BHA, next, safe));
       entropies.push(gaussianEntropy(next.deviation).expandAs(next.mean));
-      if (value_B1) values.push(value_B1);
     }
     const logProbs_BHA = joint ? stack(logProbs, 1).mean(1) : logProbs[0]!;
-    const known = method === "flow_noise"; // the other methods' deviation is a constant, and counts as nothing
+    const known = this.#flow.method === "flow_noise"; // other methods' deviation is a constant, and counts as nothing
     return {
       logProbs_BHA,
       entropy_BHA: known ? stack(entropies, 1).mean(1) : logProbs_BHA.detach().mul(0),
-      values_B1: this.#ofVlm(scene.memory) ?? (values.length > 0 ? stack(values, 1).mean(1) : undefined),
+      values_B1: this.#ofVlm(output_BPD) ?? this.#meanValue(answers),
     };
   }
 
@@ -134,14 +161,9 @@ export class Denoiser {
     return noise_BHA.sub(actions_BHA).sub(this.#model.velocity(answers_BHD)).square();
   }
 
-  #step({ memory, state_BA }: Scene, x_BHA: Tensor, times: Tensor, choice: StepChoice): StepAnswer {
-    const answers_BHD = this.#model.think(memory, state_BA, x_BHA, timeOf(times, choice));
-    const velocity_BHA = this.#model.velocity(answers_BHD);
+  #next(x_BHA: Tensor, answers_BHD: Tensor, times: Tensor, choice: StepChoice): Gaussian {
     const learned = this.#model.noise_head?.forward(answers_BHD);
-    return {
-      next: transition(x_BHA, velocity_BHA, times, choice, this.#flow, learned),
-      value_B1: memory.output_BPD ? undefined : this.#ofExpert(answers_BHD),
-    };
+    return transition(x_BHA, this.#model.velocity(answers_BHD), times, choice, this.#flow, learned);
   }
 
   /** How likely the first draw was, as one term of a joint chain. */
@@ -150,28 +172,28 @@ export class Denoiser {
     return logDensity(noise_BHA, { mean, deviation: mean.add(1) }, this.#flow.safe);
   }
 
-  /** One term per stage to one per chain: the mean of all, or the term of the noisy step. */
-  #combine(terms: readonly Tensor[], steps_BN: Tensor): Tensor {
-    if (this.#flow.joint) return stack(terms, 1).mean(1);
-    return stageAt(stack(terms.slice(1), 1), steps_BN.select(1, 0).clamp(0));
+  /** One term per step, [B, N, …], to one per chain: the mean of all, or that of the noisy step. */
+  #choose(terms: Tensor, steps_BN: Tensor): Tensor {
+    return this.#flow.joint ? terms.mean(1) : stageAt(terms, steps_BN.select(1, 0).clamp(0));
   }
 
-  #combineValues(values: readonly Tensor[], steps_BN: Tensor): Tensor {
-    const values_BN1 = stack(values, 1);
-    if (this.#flow.joint) return values_BN1.mean(1);
-    return stageAt(values_BN1, steps_BN.select(1, 0).clamp(0));
+  #meanValue(answers: readonly Tensor[]): Tensor | undefined {
+    const values = answers.flatMap((answers_BHD) => this.#ofExpert(answers_BHD));
+    return values.length > 0 ? stack(values, 1).mean(1) : undefined;
   }
 
-  #ofExpert(answers_BHD: Tensor): Tensor | undefined {
-    const { detach, actions } = this.#critic;
+  /** [B, 1], or nothing where no critic reads the expert. */
+  #ofExpert(answers_BHD: Tensor): Tensor[] {
+    const { detach, actions, reads } = this.#critic;
+    if (reads !== "expert") return [];
     const read_BHD = actions === undefined ? answers_BHD : answers_BHD.narrow(1, 0, actions);
     const mean_BD = read_BHD.mean(1);
-    return this.#model.value_head?.forward(detach ? mean_BD.detach() : mean_BD);
+    return [this.#model.value_head!.forward(detach ? mean_BD.detach() : mean_BD)];
   }
 
-  #ofVlm({ output_BPD }: Memory): Tensor | undefined {
-    if (!output_BPD) return undefined;
-    return this.#model.value_head?.forward(this.#readTokens(output_BPD).float());
+  #ofVlm(output_BPD: Tensor | undefined): Tensor | undefined {
+    if (this.#critic.reads !== "vlm" || !output_BPD) return undefined;
+    return this.#model.value_head!.forward(this.#readTokens(output_BPD).float());
   }
 
   /** The mean of seen pictures and the whole prompt, padding included as in the reference; or one token. */

@@ -51,8 +51,7 @@ export function loadPi0(
     valueCount: heads.critic === "none" ? 0 : 1,
     cameras: openpi.num_images_in_input,
     shape: chainShape(settings, config),
-    readsVlm: heads.critic === "vlm",
-    trainExpertOnly: openpi.train_expert_only,
+    reading: { whole: heads.critic === "vlm", trained: !openpi.train_expert_only },
     save: async (path, { dtype: stored }) =>
       writePi0Folder(path, folder, {
         ...storedWeights(module, stored),
@@ -67,19 +66,23 @@ const headsOf = ({ add_value_head, openpi }: Pi0Settings): Pi0Heads => ({
   noise: openpi.noise_method === "flow_noise",
 });
 
-export const flowOf = ({ openpi }: Pi0Settings): FlowOptions => ({
+const flowOf = ({ openpi }: Pi0Settings): FlowOptions => ({
   method: openpi.noise_method,
   level: openpi.noise_level,
   joint: openpi.joint_logprob,
   safe: openpi.safe_get_logprob,
 });
 
-export const criticOf = ({ openpi, num_action_chunks: chunk }: Pi0Settings): CriticOptions => ({
-  detach: openpi.detach_critic_input ?? false,
-  actions: openpi.chunk_critic_input ? chunk : undefined,
-  tokens: openpi.value_vlm_mode,
-  cameras: openpi.num_images_in_input,
-});
+const criticOf = (settings: Pi0Settings): CriticOptions => {
+  const { openpi, num_action_chunks: chunk } = settings;
+  return {
+    reads: headsOf(settings).critic,
+    detach: openpi.detach_critic_input ?? false,
+    actions: openpi.chunk_critic_input ? chunk : undefined,
+    tokens: openpi.value_vlm_mode,
+    cameras: openpi.num_images_in_input,
+  };
+};
 
 const chainShape = ({ num_steps: steps, openpi }: Pi0Settings, config: Pi0Config) => ({
   steps,

@@ -12,7 +12,7 @@ import { Linear, Module, type ModuleOptions, silu } from "#nn";
 import { cat, type Device, full, keep, linspace, type Tensor, tensor } from "#tensor";
 import type { Pi0Config } from "./config.ts";
 import { NoiseHead, ValueHead } from "./heads.ts";
-import { type Memory, PaliGemmaWithExpert, type Prefix } from "./towers.ts";
+import { type Memory, PaliGemmaWithExpert, type Prefix, type PrefixLayout, type Reading } from "./towers.ts";
 
 /** Cameras that every published model has a place for. */
 export const cameraSlots = 3;
@@ -75,34 +75,44 @@ export class Pi0Model extends Module {
   }
 
   /** Pictures, then the blanks, then words. */
-  embedPrefix({ pixels_BNCSS, blanks, ids_BL, mask_BL, padded }: PrefixInputs): Prefix {
-    const towers = this.paligemma_with_expert;
+  embedPrefix(inputs: PrefixInputs): Prefix {
+    return this.joinPrefix(this.paligemma_with_expert.see(this.pictures(inputs)), inputs);
+  }
+
+  /** All pictures to look at, [X, 3, side, side]: each row's, and one black one for all places of absent cameras. */
+  pictures({ pixels_BNCSS, blanks }: PrefixInputs): Tensor {
+    const pixels_XCSS = pixels_BNCSS.flatten(0, 1);
+    if (blanks === 0) return pixels_XCSS;
+    const black = full([1, ...pixels_XCSS.shape.slice(1)], -1, { device: pixels_XCSS.device });
+    return cat([pixels_XCSS, black], 0);
+  }
+
+  /** What was seen of `pictures`, [X, P, V], with the words behind it. */
+  joinPrefix(seen_XPV: Tensor, inputs: PrefixInputs): Prefix {
+    const [B = 0, N = 0] = inputs.pixels_BNCSS.shape;
+    const pictures_BQV = seen_XPV
+      .narrow(0, 0, B * N)
+      .unflatten(0, [B, N])
+      .flatten(1, 2);
+    const blanks = Array.from({ length: inputs.blanks }, () =>
+      seen_XPV.narrow(0, B * N, 1).expand([B, -1, -1]),
+    );
+    const words_BLV = this.paligemma_with_expert.read(inputs.ids_BL);
+    return { embeddings_BPD: cat([pictures_BQV, ...blanks, words_BLV], 1), ...this.layoutOf(inputs) };
+  }
+
+  layoutOf({ pixels_BNCSS, blanks, mask_BL, padded }: PrefixInputs): PrefixLayout {
     const [B = 0, N = 0] = pixels_BNCSS.shape;
-    const pictures_BQV = towers.see(pixels_BNCSS.flatten(0, 1)).unflatten(0, [B, N]).flatten(1, 2);
-    const parts = [pictures_BQV, ...this.#blankTokens(pixels_BNCSS, blanks), towers.read(ids_BL)];
-    const { device } = mask_BL;
-    const seen_BQ = full([B, pictures_BQV.size(1)], 1, { dtype: "bool", device });
-    const unseen = parts.slice(1, -1).map((x) => full([B, x.size(1)], 0, { dtype: "bool", device }));
-    return {
-      embeddings_BPD: cat(parts, 1),
-      mask_BP: cat([seen_BQ, ...unseen, mask_BL], 1),
-      padded: padded || blanks > 0,
-    };
+    const { image_size, patch_size } = this.config.sizes.vision;
+    const tokens = (image_size / patch_size) ** 2;
+    const fill = (count: number, value: 0 | 1): Tensor =>
+      full([B, count * tokens], value, { dtype: "bool", device: mask_BL.device });
+    return { mask_BP: cat([fill(N, 1), fill(blanks, 0), mask_BL], 1), padded: padded || blanks > 0 };
   }
 
-  /** A black picture is the same for every row and place, so it is looked at once. */
-  #blankTokens(pixels_BNCSS: Tensor, blanks: number): Tensor[] {
-    if (blanks === 0) return [];
-    const [B = 0, , ...picture] = pixels_BNCSS.shape;
-    const black = full([1, ...picture], -1, { device: pixels_BNCSS.device });
-    const tokens_1PV = this.paligemma_with_expert.see(black);
-    const tokens_BPV = tokens_1PV.expand([B, -1, -1]);
-    return Array.from({ length: blanks }, () => tokens_BPV);
-  }
-
-  /** Runs the vision-language model once; the critic that reads it needs its answer. */
-  remember(inputs: PrefixInputs, whole = false): Memory {
-    return this.paligemma_with_expert.remember(this.embedPrefix(inputs), whole);
+  /** Runs the vision-language model once; a critic that reads it needs its answer. */
+  remember(inputs: PrefixInputs, how: Reading): Memory {
+    return this.paligemma_with_expert.remember(this.embedPrefix(inputs), how);
   }
 
   /** State, noisy actions and their time as the expert's input. */
@@ -122,9 +132,13 @@ export class Pi0Model extends Module {
   /** The expert's answers for the actions, float32 [B, H, D]. */
   think(memory: Memory, state_BA: Tensor, x_BHA: Tensor, time_B: Tensor): Tensor {
     const { embeddings_BSD, condition_BD } = this.embedSuffix(state_BA, x_BHA, time_B);
-    const sees_SS = this.#sees(x_BHA.device);
-    const answers_BSD = this.paligemma_with_expert.answer(memory, embeddings_BSD, sees_SS, condition_BD);
-    const H = x_BHA.size(1);
+    const sees_SS = this.sees(x_BHA.device);
+    return this.ofActions(this.paligemma_with_expert.answer(memory, embeddings_BSD, sees_SS, condition_BD));
+  }
+
+  /** Without the state's answer, which nobody reads. */
+  ofActions(answers_BSD: Tensor): Tensor {
+    const { action_horizon: H } = this.config;
     return answers_BSD.narrow(1, answers_BSD.size(1) - H, H);
   }
 
@@ -141,7 +155,7 @@ export class Pi0Model extends Module {
   }
 
   /** In π0 the state does not see the actions; in π0.5 there is one block and nothing to forbid. Kept per device. */
-  #sees(device: Device): Tensor | undefined {
+  sees(device: Device): Tensor | undefined {
     if (this.config.pi05) return undefined;
     const known = this.#seen.get(device);
     if (known) return known;

@@ -20,10 +20,12 @@ import type {
 } from "../policy.ts";
 import type { PromptTokenizer } from "../prismatic/tokenizer.ts";
 import type { Pi0Codec } from "./actions.ts";
-import type { Denoiser, Scene } from "./denoiser.ts";
+import type { Denoiser, Judgement, Scene } from "./denoiser.ts";
 import { type ChainShape, drawCertain, drawChains, drawTimes, prolong } from "./draws.ts";
+import { expertChain, learnByChain, wholeChain } from "./layers.ts";
 import { cameraSlots, type Pi0Model, type PrefixInputs } from "./model.ts";
 import { padRight, promptRows, takePictures, toPixels, trimRight } from "./prompt.ts";
+import type { Reading } from "./towers.ts";
 
 export interface Pi0Parts {
   readonly module: Pi0Model;
@@ -37,9 +39,8 @@ export interface Pi0Parts {
   readonly valueCount: number;
   readonly cameras: number;
   readonly shape: ChainShape;
-  /** The critic reads the vision-language model, so it must answer, padding and absent cameras included. */
-  readonly readsVlm: boolean;
-  readonly trainExpertOnly: boolean;
+  /** A critic that reads the vision-language model needs its whole answer, padding and absent cameras included. */
+  readonly reading: Reading;
   readonly save: (folder: string, options: SaveOptions) => Promise<void>;
 }
 
@@ -94,14 +95,18 @@ export class Pi0Policy implements Policy {
 
   evaluate(
     { forwardInputs: inputs }: { readonly forwardInputs: ForwardInputs },
-    { entropy = false }: EvaluateOptions = {},
+    options: EvaluateOptions = {},
   ): PolicyEvaluation {
+    const { chains, denoise_inds } = this.#onDevice(inputs);
+    return this.#evaluation(this.denoiser.judge(this.scene(inputs), chains, denoise_inds), options);
+  }
+
+  #onDevice({ chains, denoise_inds }: ForwardInputs) {
     const { device } = this;
-    const judged = this.denoiser.judge(
-      this.scene(inputs),
-      inputs.chains!.to({ device }),
-      inputs.denoise_inds!.to({ device }),
-    );
+    return { chains: chains!.to({ device }), denoise_inds: denoise_inds!.to({ device }) };
+  }
+
+  #evaluation(judged: Judgement, { entropy = false }: EvaluateOptions): PolicyEvaluation {
     return {
       logProbs: this.#cut(judged.logProbs_BHA),
       ...(entropy && { entropy: this.#cut(judged.entropy_BHA) }),
@@ -109,13 +114,37 @@ export class Pi0Policy implements Policy {
     };
   }
 
-  /** `checkpointing` changes nothing: with the expert alone trained, there is little to keep. */
   learn(
     sample: { readonly forwardInputs: ForwardInputs },
     options: LearnOptions,
     lossOf: (evaluation: PolicyEvaluation) => Tensor,
   ): void {
-    scope(() => lossOf(this.evaluate(sample, options)).backward());
+    scope(() => {
+      if (!options.checkpointing) lossOf(this.evaluate(sample, options)).backward();
+      else this.#learnByLayers(sample.forwardInputs, options, lossOf);
+    });
+  }
+
+  #learnByLayers(
+    inputs: ForwardInputs,
+    options: LearnOptions,
+    lossOf: (evaluation: PolicyEvaluation) => Tensor,
+  ): void {
+    const { reading } = this.#parts;
+    const { chains, denoise_inds } = this.#onDevice(inputs);
+    const passes = this.denoiser.passes(chains, denoise_inds);
+    const chain = reading.trained
+      ? wholeChain(
+          this.module,
+          this.prefixInputs(inputs, reading.whole),
+          this.#state(inputs),
+          passes,
+          reading,
+        )
+      : expertChain(this.module, this.scene(inputs), passes);
+    learnByChain(this.module, chain, ({ ofExpert, output_BPD }) =>
+      lossOf(this.#evaluation(this.denoiser.conclude(passes, ofExpert, output_BPD), options)),
+    );
   }
 
   label(observation: Observation, actions_BCD: Tensor): ForwardInputs {
@@ -174,12 +203,13 @@ export class Pi0Policy implements Policy {
 
   /** Runs the vision-language model on recorded inputs. When it is frozen, nothing of it is kept for gradients. */
   scene(inputs: ForwardInputs): Scene {
-    const { readsVlm, trainExpertOnly } = this.#parts;
-    const run = () => this.module.remember(this.prefixInputs(inputs, readsVlm), readsVlm);
-    return {
-      memory: trainExpertOnly ? noGrad(run) : run(),
-      state_BA: inputs.state!.to({ device: this.device }),
-    };
+    const { reading } = this.#parts;
+    const run = () => this.module.remember(this.prefixInputs(inputs, reading.whole), reading);
+    return { memory: reading.trained ? run() : noGrad(run), state_BA: this.#state(inputs) };
+  }
+
+  #state({ state }: ForwardInputs): Tensor {
+    return state!.to({ device: this.device });
   }
 
   /** `whole` keeps what nobody looks at: padding, and black pictures for absent cameras. */

@@ -59,7 +59,7 @@ test("padding and absent cameras may be left out: the answer does not change bey
     const inputs = policy.describe(testObservation(3));
     const answer = (whole: boolean) =>
       noGrad(() => {
-        const memory = policy.module.remember(policy.prefixInputs(inputs, whole), whole);
+        const memory = policy.module.remember(policy.prefixInputs(inputs, whole), { whole, trained: false });
         return policy.module.think(memory, inputs.state!, zeros([3, 6, 8]).add(0.3), zeros([3]).add(0.5));
       });
     assert.ok(gap(answer(true), answer(false)) < 1e-5);
@@ -80,6 +80,26 @@ test("only the expert, projections and heads train, unless train_expert_only is 
     assert.ok(!names.some((name) => name.includes("gemma_expert.lm_head")));
   }
 });
+
+for (const [name, openpi] of Object.entries(modes)) {
+  test(`${name}: learning layer by layer gives the gradients of one graph`, () => {
+    const [whole, layered] = [load(openpi), load(openpi)];
+    const step = whole.act(testObservation(2), { mode: "sample" });
+    for (const [policy, checkpointing] of [
+      [whole, false],
+      [layered, true],
+    ] as const) {
+      policy.learn(step, { entropy: true, checkpointing }, (now) =>
+        now.logProbs.mean().sub(now.values!.square().mean()).add(now.entropy!.mean()),
+      );
+    }
+    assert.deepEqual(trained(layered).sort(), trained(whole).sort());
+    const weights = layered.module.namedParameters();
+    for (const [weight, { grad }] of whole.module.namedParameters()) {
+      if (grad) assert.ok(gap(grad, weights.get(weight)!.grad!) <= 1e-6 * (1 + grad.norm().item()), weight);
+    }
+  });
+}
 
 test("with detach_critic_input, the critic's error stops at the critic", () => {
   const policy = load({ detach_critic_input: true });
@@ -169,10 +189,12 @@ test("the same stream gives the same loss of demonstrations; what prolongs short
 test("learning and acting leave no tensor behind", () => {
   const policy = load();
   const step = policy.act(testObservation(2), { mode: "sample" });
-  const learn = () => policy.learn(step, {}, (now) => now.logProbs.mean());
-  learn(); // the first pass makes the gradients
+  const learn = (checkpointing: boolean) =>
+    policy.learn(step, { checkpointing }, (now) => now.logProbs.mean());
+  learn(false); // the first pass makes the gradients
   const before = liveTensors();
-  learn();
+  learn(false);
+  learn(true);
   assert.equal(liveTensors(), before);
 });
 

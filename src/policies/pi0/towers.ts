@@ -8,7 +8,7 @@
  * Shapes: B batch, P prefix tokens, S suffix tokens, D width of a tower, H head width.
  */
 import { attention, Embedding, Linear, Module, type ModuleOptions, type RotaryTable, rotaryTable } from "#nn";
-import { arange, cat, type Tensor } from "#tensor";
+import { arange, cat, type DType, ones, type Tensor } from "#tensor";
 import type { Pi0Config } from "./config.ts";
 import { Gemma, type GemmaLayer, type KeysAndValues, type Prepared } from "./gemma.ts";
 import { SiglipVisionModel } from "./siglip.ts";
@@ -16,23 +16,50 @@ import { SiglipVisionModel } from "./siglip.ts";
 /** Adds to the score of a pair that may not look: far beyond any score, and far from overflow in every type. */
 const forbidden = -1e30;
 
-/** What the expert sees of an observation. */
-export interface Memory {
-  readonly layers: readonly KeysAndValues[];
-  /** Which prefix tokens are real, bool [B, P]; undefined when all are. */
+/** Which part of a prefix there is to see. */
+export interface Seen {
+  /** Which tokens are real, bool [B, P]; undefined when all are. */
   readonly mask_BP: Tensor | undefined;
   /** How many are real: where the suffix's positions begin. */
   readonly length_B1: Tensor; // int64
+  /** P. */
+  readonly tokens: number;
+}
+
+/** What the expert sees of an observation. */
+export interface Memory extends Seen {
+  readonly layers: readonly KeysAndValues[];
   /** PaliGemma's answer after its final norm, [B, P, D]; only when asked for. */
   readonly output_BPD: Tensor | undefined;
 }
 
-export interface Prefix {
-  readonly embeddings_BPD: Tensor;
+export interface PrefixLayout {
   /** bool [B, P]; false for padding and for cameras that are not there. */
   readonly mask_BP: Tensor;
   /** False promises that the mask is true everywhere. */
   readonly padded: boolean;
+}
+
+export interface Prefix extends PrefixLayout {
+  readonly embeddings_BPD: Tensor;
+}
+
+/** How PaliGemma reads: with an answer of its own, for a critic; and whether it will be trained on it. */
+export interface Reading {
+  readonly whole: boolean;
+  readonly trained: boolean;
+}
+
+export interface PrefixContext {
+  readonly whole: boolean;
+  readonly rotation: RotaryTable;
+  readonly mask: Tensor | undefined;
+  readonly attend: typeof fused;
+}
+
+export interface SuffixContext {
+  readonly rotation: RotaryTable;
+  readonly mask: Tensor | undefined;
 }
 
 export class PaliGemmaWithExpert extends Module {
@@ -76,36 +103,54 @@ export class PaliGemmaWithExpert extends Module {
     return multi_modal_projector.linear.forward(vision_tower.vision_model.forward(pixels_XCSS));
   }
 
+  /** The end of `see`, behind the last layer of vision. */
+  project(x_XPD: Tensor): Tensor {
+    const { vision_tower, multi_modal_projector } = this.paligemma.model;
+    return multi_modal_projector.linear.forward(vision_tower.vision_model.post_layernorm.forward(x_XPD));
+  }
+
   /** Words as vectors, times √D as Gemma wants them. */
   read(ids_BL: Tensor): Tensor {
     const words_BLD = this.paligemma.lm_head.forward(ids_BL);
     return words_BLD.mul(Math.sqrt(words_BLD.size(2)));
   }
 
-  /** PaliGemma reads the prefix, every real token looking at every real token. `whole` also computes its answer. */
-  remember({ embeddings_BPD, mask_BP, padded }: Prefix, whole: boolean): Memory {
+  /** PaliGemma reads the prefix, every real token looking at every real token. */
+  remember(prefix: Prefix, how: Reading): Memory {
     const { layers, norm } = this.paligemma.model.language_model;
-    const real_BP = mask_BP.long();
-    const rotation = this.#rotation(real_BP.cumsum(1).sub(1), embeddings_BPD);
-    const mask = padded ? prefixMask(mask_BP, embeddings_BPD, whole) : undefined;
-    const attend = whole && padded && this.paligemma.lm_head.weight.requiresGrad ? plainly : fused;
+    const context = this.prefixContext(prefix, how);
     const memories: KeysAndValues[] = [];
-    let x_BPD = embeddings_BPD;
-    for (const [i, layer] of layers.entries()) {
-      if (i === layers.length - 1 && !whole) {
-        memories.push(layer.remember(x_BPD, rotation));
-        break;
-      }
-      const prepared = layer.prepare(x_BPD, rotation);
-      memories.push({ keys: prepared.keys, values: prepared.values });
-      x_BPD = layer.finish(x_BPD, attend(prepared, mask, layer), undefined);
+    let x_BPD = prefix.embeddings_BPD;
+    for (const i of layers.keys()) {
+      const done = this.prefixLayer(i, x_BPD, context);
+      memories.push(done.memory);
+      x_BPD = done.x_BPD;
     }
     return {
       layers: memories,
-      mask_BP: padded ? mask_BP : undefined,
-      length_B1: real_BP.sum(1, true),
-      output_BPD: whole ? norm.forward(x_BPD).x_BLD : undefined,
+      ...seenBy(prefix),
+      output_BPD: how.whole ? norm.forward(x_BPD).x_BLD : undefined,
     };
+  }
+
+  prefixContext({ mask_BP, padded }: PrefixLayout, how: Reading): PrefixContext {
+    const { dtype } = this.paligemma.lm_head.weight;
+    return {
+      whole: how.whole,
+      rotation: this.#rotation(mask_BP.long().cumsum(1).sub(1), dtype),
+      mask: padded ? prefixMask(mask_BP, dtype, how.whole) : undefined,
+      attend: how.whole && padded && how.trained ? plainly : fused,
+    };
+  }
+
+  /** One layer of PaliGemma: what it remembers, and its output, which the last may leave out. */
+  prefixLayer(i: number, x_BPD: Tensor, { rotation, mask, attend, whole }: PrefixContext) {
+    const { layers } = this.paligemma.model.language_model;
+    const layer = layers[i]!;
+    if (i === layers.length - 1 && !whole) return { memory: layer.remember(x_BPD, rotation), x_BPD };
+    const prepared = layer.prepare(x_BPD, rotation);
+    const memory: KeysAndValues = { keys: prepared.keys, values: prepared.values };
+    return { memory, x_BPD: layer.finish(x_BPD, attend(prepared, mask, layer), undefined) };
   }
 
   /**
@@ -114,30 +159,66 @@ export class PaliGemmaWithExpert extends Module {
    * `sees_SS` says which suffix token may look at which; all look at the whole prefix.
    */
   answer(memory: Memory, embeddings_BSD: Tensor, sees_SS: Tensor | undefined, condition_BD?: Tensor): Tensor {
-    const { layers, norm } = this.gemma_expert.model;
-    const { dtype } = layers[0]!.self_attn.q_proj.weight;
-    const S = embeddings_BSD.size(1);
-    const steps_S = arange(0, S, 1, { dtype: "int64", device: embeddings_BSD.device });
-    const rotation = this.#rotation(memory.length_B1.add(steps_S), embeddings_BSD.to({ dtype }));
-    const mask = suffixMask(memory, sees_SS, S);
-    const answer_BSD = layers.reduce((x_BSD, layer, i) => {
-      const prepared = layer.prepare(x_BSD, rotation, condition_BD);
-      const { keys, values } = memory.layers[i]!;
-      const joined = {
-        ...prepared,
-        keys: cat([keys, prepared.keys], 2),
-        values: cat([values, prepared.values], 2),
-      };
-      return layer.finish(x_BSD, fused(joined, mask, layer), prepared.gate_B1D, condition_BD);
-    }, embeddings_BSD.to({ dtype }));
-    return norm.forward(answer_BSD, condition_BD).x_BLD.float();
+    const context = this.suffixContext(memory, embeddings_BSD.size(1), sees_SS);
+    const answer_BSD = memory.layers.reduce(
+      (x_BSD, remembered, i) => this.suffixLayer(i, x_BSD, remembered, context, condition_BD),
+      this.enter(embeddings_BSD),
+    );
+    return this.leave(answer_BSD, condition_BD);
   }
 
-  #rotation(positions_BL: Tensor, { dtype }: Tensor): RotaryTable {
+  /** Into the layers' type, and out of it through the final norm. */
+  enter(embeddings_BSD: Tensor): Tensor {
+    return embeddings_BSD.to({ dtype: this.#expertType });
+  }
+
+  leave(x_BSD: Tensor, condition_BD?: Tensor): Tensor {
+    return this.gemma_expert.model.norm.forward(x_BSD, condition_BD).x_BLD.float();
+  }
+
+  /** For S suffix tokens. */
+  suffixContext(seen: Seen, S: number, sees_SS: Tensor | undefined): SuffixContext {
+    const steps_S = arange(0, S, 1, { dtype: "int64", device: seen.length_B1.device });
+    return {
+      rotation: this.#rotation(seen.length_B1.add(steps_S), this.#expertType),
+      mask: suffixMask(seen, sees_SS, S),
+    };
+  }
+
+  /** One layer of the expert, over what PaliGemma's same layer remembers. */
+  suffixLayer(
+    i: number,
+    x_BSD: Tensor,
+    memory: KeysAndValues,
+    { rotation, mask }: SuffixContext,
+    condition_BD?: Tensor,
+  ): Tensor {
+    const layer = this.gemma_expert.model.layers[i]!;
+    const { queries, keys, values, gate_B1D } = layer.prepare(x_BSD, rotation, condition_BD);
+    const joined = {
+      queries,
+      keys: cat([memory.keys, keys], 2),
+      values: cat([memory.values, values], 2),
+    };
+    return layer.finish(x_BSD, fused(joined, mask, layer), gate_B1D, condition_BD);
+  }
+
+  get #expertType(): DType {
+    return this.gemma_expert.lm_head.weight.dtype;
+  }
+
+  #rotation(positions_BL: Tensor, dtype: DType): RotaryTable {
     const { cos, sin } = rotaryTable(positions_BL, this.#headWidth);
     return { cos: cos.unsqueeze(1).to({ dtype }), sin: sin.unsqueeze(1).to({ dtype }) };
   }
 }
+
+/** What the suffix must know of the prefix besides its memories. */
+export const seenBy = ({ mask_BP, padded }: PrefixLayout): Seen => ({
+  mask_BP: padded ? mask_BP : undefined,
+  length_B1: mask_BP.long().sum(1, true),
+  tokens: mask_BP.size(1),
+});
 
 type Heads = Pick<Prepared, "queries" | "keys" | "values">;
 
@@ -168,7 +249,7 @@ function plainly(
  * Where PaliGemma's answer is read, padding's answers are read too (by the critic), and the reference lets padding
  * look at everything alike: a forbidden score swallows the real one. Elsewhere it is enough to hide padding's keys.
  */
-function prefixMask(mask_BP: Tensor, { dtype }: Tensor, whole: boolean): Tensor {
+function prefixMask(mask_BP: Tensor, dtype: DType, whole: boolean): Tensor {
   const keys_B11P = mask_BP.unsqueeze(1).unsqueeze(1);
   if (!whole) return keys_B11P;
   const pairs_B1PP = keys_B11P.logicalAnd(mask_BP.unsqueeze(1).unsqueeze(3));
@@ -176,13 +257,11 @@ function prefixMask(mask_BP: Tensor, { dtype }: Tensor, whole: boolean): Tensor 
 }
 
 /** bool [B or 1, 1, S, P + S], or nothing when everybody sees everything. */
-function suffixMask({ mask_BP, layers }: Memory, sees_SS: Tensor | undefined, S: number): Tensor | undefined {
+function suffixMask({ mask_BP, length_B1, tokens: P }: Seen, sees_SS: Tensor | undefined, S: number) {
   if (!mask_BP && !sees_SS) return undefined;
-  const [B = 0, , P = 0] = layers[0]!.keys.shape;
-  const { device } = layers[0]!.keys;
-  const all = (shape: number[]): Tensor => arange(0, 1, 1, { device }).eq(0).view([1, 1, 1]).expand(shape);
-  const ofPrefix = mask_BP ? mask_BP.unsqueeze(1).expand([B, S, P]) : all([1, S, P]);
-  const rows = ofPrefix.size(0);
-  const ofSuffix = sees_SS ? sees_SS.unsqueeze(0).expand([rows, S, S]) : all([rows, S, S]);
+  const yes_111 = ones([1, 1, 1], { dtype: "bool", device: length_B1.device });
+  const rows = mask_BP?.size(0) ?? 1;
+  const ofPrefix = (mask_BP?.unsqueeze(1) ?? yes_111).expand([rows, S, P]);
+  const ofSuffix = (sees_SS?.unsqueeze(0) ?? yes_111).expand([rows, S, S]);
   return cat([ofPrefix, ofSuffix], 2).unsqueeze(1);
 }

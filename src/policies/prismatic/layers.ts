@@ -43,7 +43,7 @@ export function learnByLayers<Answer>(
   }
 }
 
-const accumulateInto =
+export const accumulateInto =
   (weights: ReadonlyMap<string, Tensor>) =>
   (name: string, gradient: Tensor): void => {
     const weight = weights.get(name)!;

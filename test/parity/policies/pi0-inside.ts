@@ -22,7 +22,11 @@ export function comparePi0Inside(it: Pi0Case, policy: Pi0Policy, inputs: Forward
       const prefix = module.embedPrefix(fed);
       check("prefix_embs", () => prefix.embeddings_BPD, "features");
       check("prefix_pad_masks", () => prefix.mask_BP, "exact");
-      check("prefix_output", () => towers.remember(prefix, true).output_BPD!, "features");
+      check(
+        "prefix_output",
+        () => towers.remember(prefix, { whole: true, trained: false }).output_BPD!,
+        "features",
+      );
 
       const x = it.inputs.get("noise_draws")!.select(0, 0).to({ device });
       const time = full([x.size(0)], probeTime, { device });
