@@ -12,6 +12,13 @@ const video = z.strictObject({
   video_base_dir: z.string().optional(),
   fps: z.number().positive().nullish(),
   extra_info_on_video: z.array(z.string()).nullish(),
+  layout: z
+    .enum(["tiled", "episodes"])
+    .default("tiled")
+    .describe("all slots side by side, one file per rollout; or one file per episode"),
+  every: z.int().positive().default(1).describe("with layout episodes: film one episode of this many"),
+  failures_only: z.boolean().default(false).describe("with layout episodes: keep only those that failed"),
+  save_replays: z.boolean().default(false).describe("write every episode as a file for `reverie replay`"),
 });
 
 const dataCollection = z.strictObject({

@@ -54,6 +54,10 @@ export class ReplayRecorder implements ChunkWatcher {
     for (const slot of [...this.#growing.keys()]) this.#finish(slot);
   }
 
+  closed(): void {
+    this.finish();
+  }
+
   #finish(slot: number): void {
     const episode = this.#growing.get(slot);
     this.#growing.delete(slot);

@@ -3,8 +3,10 @@ import { z } from "zod";
 import { UserError } from "#registry";
 import { type Tensor, tensor } from "#tensor";
 import type { EnvCursor, EnvPlace, OpenedEnv, StartPool } from "../open-env.ts";
+import { recordersOf } from "../video/recorders.ts";
 import { simulatorEnvSettings } from "./settings.ts";
 import { SimulatorEnv, type SimulatorEnvState } from "./simulator-env.ts";
+import { watchAll } from "./watchers.ts";
 
 export async function openSimulator(
   section: Readonly<Record<string, unknown>>,
@@ -14,10 +16,11 @@ export async function openSimulator(
   if (!parsed.success)
     throw new UserError(`this env section cannot be opened:\n${z.prettifyError(parsed.error)}`);
   const settings = { ...parsed.data, seed: parsed.data.seed + place.seedOffset };
+  const watchers = [...recordersOf(section, settings, place), ...(place.watcher ? [place.watcher] : [])];
   const env = new SimulatorEnv(place.size, settings, {
     instance: place.firstSlot / place.size,
     instances: place.slots / place.size,
-    ...(place.watcher && { watcher: place.watcher }),
+    ...(watchers.length > 0 && { watcher: watchAll(watchers) }),
     ...(place.say && { say: place.say }),
   });
   return {

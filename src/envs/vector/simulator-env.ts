@@ -44,6 +44,10 @@ export interface ChunkWatcher {
   played?(chunk: PlayedChunk): void | Promise<void>;
   /** After all slots played their chunk, before those that are done reset. */
   chunkEnded?(): void | Promise<void>;
+  /** The loop draws new starts: a pass over the slots is complete. */
+  rolloutEnded?(): void | Promise<void>;
+  /** The env closes. */
+  closed?(): void | Promise<void>;
 }
 
 export interface SimulatorEnvParts extends Partial<EnvPosition> {
@@ -75,6 +79,8 @@ export class SimulatorEnv implements VectorEnv {
   readonly #slots: Slot[];
   readonly #tally = new EvaluationTally();
   readonly #watcher: ChunkWatcher | undefined;
+  /** What watchers are still doing; nothing else is played meanwhile. */
+  #telling: Promise<unknown> = Promise.resolve();
 
   constructor(size: number, settings: SimulatorEnvSettings, parts: SimulatorEnvParts = {}) {
     const { group_size: groupSize, init_params: camera } = settings;
@@ -125,6 +131,8 @@ export class SimulatorEnv implements VectorEnv {
 
   updateResetIds(): void {
     this.#resetIds.advance();
+    this.#telling = this.#telling.then(() => this.#watcher?.rolloutEnded?.());
+    this.#telling.catch(() => {}); // comes to light at the next reset, step or close
   }
 
   /** Begins an evaluation anew: the first starts again, nothing counted. */
@@ -154,6 +162,7 @@ export class SimulatorEnv implements VectorEnv {
   }
 
   async reset(request: ResetRequest = {}): Promise<Observation> {
+    await this.#telling;
     const slots = request.slots ?? this.#slots.map((_, slot) => slot);
     const { is_eval: evaluation, use_fixed_reset_state_ids: fixed } = this.settings;
     const scheduled = (fixed || evaluation) && !request.slots;
@@ -164,6 +173,7 @@ export class SimulatorEnv implements VectorEnv {
   }
 
   async step(actions: Tensor): Promise<EnvStep> {
+    await this.#telling;
     const { chunk, rows } = this.#readActions(actions);
     const { auto_reset: autoReset, ignore_terminations: ignore } = this.settings;
     const rests = (counted: boolean) => counted && !autoReset && !ignore; // over, and nothing follows before the next reset
@@ -200,6 +210,8 @@ export class SimulatorEnv implements VectorEnv {
 
   async close(): Promise<void> {
     this.#pool.close();
+    await this.#telling;
+    await this.#watcher?.closed?.();
   }
 
   async #begin(slots: readonly number[], ids: readonly number[]): Promise<void> {

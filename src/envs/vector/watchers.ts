@@ -11,5 +11,7 @@ export function watchAll(watchers: readonly ChunkWatcher[]): ChunkWatcher {
     settled: () => each((watcher) => watcher.settled?.()),
     played: (chunk) => each((watcher) => watcher.played?.(chunk)),
     chunkEnded: () => each((watcher) => watcher.chunkEnded?.()),
+    rolloutEnded: () => each((watcher) => watcher.rolloutEnded?.()),
+    closed: () => each((watcher) => watcher.closed?.()),
   };
 }

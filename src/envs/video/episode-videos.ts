@@ -61,6 +61,10 @@ export class EpisodeVideos implements ChunkWatcher {
     for (const slot of [...this.#shooting.keys()]) await this.#finish(slot);
   }
 
+  closed(): Promise<void> {
+    return this.finish();
+  }
+
   #open(number: number, { width, height }: Rgb): Mp4Writer {
     const { folder, fps } = this.#options;
     return new Mp4Writer(join(folder, `episode-${String(number).padStart(5, "0")}.mp4`), {

@@ -66,6 +66,14 @@ export class RolloutVideo implements ChunkWatcher {
     this.paths.push(writer.path);
   }
 
+  rolloutEnded(): Promise<void> {
+    return this.flush();
+  }
+
+  closed(): Promise<void> {
+    return this.flush();
+  }
+
   async #write(pictures: readonly (Rgb | undefined)[]): Promise<void> {
     const some = pictures.find((picture) => picture);
     if (!some) return;

@@ -1,12 +1,14 @@
 /** Pictures, captions and tiles by hand; films made from the env and decoded again. */
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { after, test } from "node:test";
 import { findFfmpeg } from "#formats";
-import { tensor } from "#tensor";
+import { tensor, zeros } from "#tensor";
+import { replayEpisode } from "../episodes/replay.ts";
+import { openSimulator } from "../vector/opened.ts";
 import { simulatorEnvSettings } from "../vector/settings.ts";
 import { type ChunkWatcher, SimulatorEnv } from "../vector/simulator-env.ts";
 import { watchAll } from "../vector/watchers.ts";
@@ -132,4 +134,31 @@ test("every n-th episode is filmed, and successes are dropped when only failures
     "episode-00004",
   ]);
   assert.ok(failures.paths.every((path) => path.endsWith("-failure.mp4")));
+});
+
+test("an env section's video_cfg films each pass and keeps replays, without any wiring", async () => {
+  const section = {
+    task_suite_name: "tabletop_object",
+    max_episode_steps: 8,
+    init_params: { camera_heights: 48, camera_widths: 64 },
+    env_workers: 0,
+    video_cfg: { save_video: true, video_base_dir: join(folder, "cfg"), save_replays: true },
+  };
+  const { env } = await openSimulator(section, {
+    size: 2,
+    firstSlot: 0,
+    slots: 2,
+    seedOffset: 0,
+    device: "cpu",
+  });
+  for (let pass = 0; pass < 2; pass++) {
+    await env.reset();
+    await env.step(zeros([2, 4, 7]));
+    env.updateResetIds();
+  }
+  await env.close();
+  for (const name of ["0.mp4", "1.mp4"]) assert.equal(probe(join(folder, "cfg", "seed_0", name)).frames, 5);
+  const replays = readdirSync(join(folder, "cfg", "replays"));
+  assert.equal(replays.length, 4);
+  assert.equal(replayEpisode(join(folder, "cfg", "replays", replays[0]!)).identical, true);
 });
