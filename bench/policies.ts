@@ -5,7 +5,7 @@
  * The sides take turns and each figure is the best of its rounds. Rows are printed as they are measured. The
  * reference lives in a process of its own, so each side's peak memory is its own allocator's.
  * `--only rollout|train|lora` measures one part, `--tiny` tries the bench itself on a CPU, `--layers N` shortens the
- * language model, `--no-compile` leaves torch.compile out.
+ * language model, `--no-compile` leaves torch.compile out. Without a GPU the shipped small policy is measured instead.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -16,6 +16,7 @@ import { writeSafetensors } from "#formats";
 import { noGrad } from "#tensor";
 import type { PrismaticConfig } from "../src/policies/prismatic/config.ts";
 import type { BenchOptions } from "./main.ts";
+import { miniPolicy } from "./mini-policy.ts";
 import {
   actionTokens,
   benchConfig,
@@ -42,6 +43,8 @@ export async function bench({ device }: BenchOptions): Promise<BenchRow[]> {
     },
   });
   const tiny = values.tiny === true;
+  // the published size does not fit an ordinary machine's memory; the shipped policy is made for it
+  if (values.only === "mini" || (device === "cpu" && !tiny)) return [await miniPolicy()];
   const config = benchConfig(tiny, values.layers === undefined ? undefined : Number(values.layers));
   const place: Place = { device, dtype: device === "cuda" ? "bfloat16" : "float32" };
   const reference = startReference(config, device);
