@@ -6,6 +6,7 @@ import { Generator } from "#tensor";
 import { definePolicy } from "../policy.ts";
 import { lazyTokenizer, type PrismaticLoadOptions } from "../prismatic/tokenizer.ts";
 import { Pi0Codec } from "./actions.ts";
+import { adaptVlm } from "./adapters.ts";
 import { openPi0Folder, readNormStats, writePi0Folder } from "./checkpoint.ts";
 import { type Pi0Config, resolveConfig } from "./config.ts";
 import { type CriticOptions, Denoiser } from "./denoiser.ts";
@@ -38,7 +39,9 @@ export function loadPi0(
   const module = new Pi0Model(config, heads, { device, dtype });
   const generator = new Generator(options.seed ?? 0, device);
   fillPi0(module, folder.weights(), folder.path, { noiseRange: openpi.noise_logvar_range, generator });
-  freeze(module, openpi.train_expert_only);
+  if (settings.is_lora)
+    adaptVlm(module, settings.lora_rank, settings.lora_alpha ?? settings.lora_rank, generator);
+  else freeze(module, openpi.train_expert_only);
   return new Pi0Policy({
     module,
     denoiser: new Denoiser(module, flowOf(settings), criticOf(settings)),
@@ -51,7 +54,7 @@ export function loadPi0(
     valueCount: heads.critic === "none" ? 0 : 1,
     cameras: openpi.num_images_in_input,
     shape: chainShape(settings, config),
-    reading: { whole: heads.critic === "vlm", trained: !openpi.train_expert_only },
+    reading: { whole: heads.critic === "vlm", trained: settings.is_lora || !openpi.train_expert_only },
     save: async (path, { dtype: stored }) =>
       writePi0Folder(path, folder, {
         ...storedWeights(module, stored),

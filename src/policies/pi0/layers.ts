@@ -13,8 +13,9 @@ import { type Layer, layerWise, type Tensor } from "#tensor";
 import { accumulateInto, trainable } from "../prismatic/layers.ts";
 import type { Scene } from "./denoiser.ts";
 import type { KeysAndValues } from "./gemma.ts";
+import type { Seen } from "./looking.ts";
 import type { Pi0Model, PrefixInputs } from "./model.ts";
-import { type Reading, type Seen, type SuffixContext, seenBy } from "./towers.ts";
+import { type Reading, type SuffixContext, seenBy } from "./towers.ts";
 
 /** A question to the expert. */
 interface Question {

@@ -97,13 +97,19 @@ export const pi0Settings = z.strictObject({
     .strictObject({ norm_stats_path: z.string().optional(), repo_id: z.string().optional() })
     .nullish()
     .describe("where the statistics are, if not in the checkpoint"),
-  is_lora: notHere("LoRA for π0"),
+  is_lora: z
+    .boolean()
+    .default(false)
+    .describe("adapters on the vision-language model; the expert trains as it is"),
+  lora_rank: z.int().positive().default(32),
+  lora_alpha: z.number().positive().nullish().describe("defaults to lora_rank: a scale of 1"),
+  lora_path: z
+    .string()
+    .nullish()
+    .refine((path) => path == null, "adapters of π0 are not read: merge them into the checkpoint first"),
   // Decided elsewhere or without meaning here.
   use_proprio: z.boolean().optional(),
   value_type: z.string().optional(),
-  lora_rank: z.int().optional(),
-  lora_alpha: z.number().nullish(),
-  lora_path: z.null().optional(),
   policy_setup: z.string().nullish(),
 });
 export type Pi0Settings = z.infer<typeof pi0Settings>;

@@ -6,6 +6,7 @@
  */
 import { UserError } from "#registry";
 import { type DType, type Generator, noGrad, scope, type Tensor } from "#tensor";
+import { plainState } from "./adapters.ts";
 import type { Pi0Model } from "./model.ts";
 
 const inVlm = "paligemma_with_expert.paligemma.";
@@ -76,7 +77,7 @@ export function storedWeights(
 ): { weights: Map<string, Tensor>; metadata: Record<string, string> } {
   const stored = (weight: Tensor): Tensor => (dtype ? weight.to({ dtype }) : weight);
   const weights = noGrad(() =>
-    scope(() => new Map([...module.state()].map(([name, weight]) => [name, stored(weight)]))),
+    scope(() => new Map([...plainState(module)].map(([name, weight]) => [name, stored(weight)]))),
   );
   return { weights, metadata: { format: "pt", ...tied } };
 }
