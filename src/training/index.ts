@@ -25,6 +25,7 @@ export { dryRun, type ReadRunOptions, readRun } from "./read-run.ts";
 export { type Reporter, silent } from "./reporter.ts";
 export { checkpointRoot, Run } from "./run.ts";
 export * from "./sft/index.ts";
+export * from "./start/index.ts";
 export { train } from "./train.ts";
 export { versions } from "./versions.ts";
 export * from "./world/index.ts";

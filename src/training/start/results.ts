@@ -1,0 +1,89 @@
+/** `results.json` of the main job: one policy before and after training, on the same starts, and whether the difference can be luck. */
+import { z } from "zod";
+import { readJsonFile, writeJsonFile } from "#formats";
+import { UserError } from "#registry";
+import { compareEvaluations } from "../evaluation/compare.ts";
+import type { EvaluationFile } from "../evaluation/results.ts";
+import { versions } from "../versions.ts";
+
+const rate = z.object({
+  success: z.number(),
+  low: z.number(),
+  high: z.number(),
+  episodes: z.int().positive(),
+});
+
+/** How the training ended: all its steps were taken, or its time was used up. */
+const ending = z.enum(["steps", "time"]);
+
+export const improvementFile = z.strictObject({
+  kind: z.literal("improvement"),
+  config: z.string(),
+  seed: z.int(),
+  control: z.boolean().describe("advantages were shuffled: nothing can be learnt from them"),
+  protocol: z.record(z.string(), z.unknown()),
+  before: rate,
+  after: rate,
+  tasks: z.array(z.strictObject({ task: z.string(), before: rate, after: rate })),
+  gain: z.number().describe("difference of success, 0.15 is 15 points"),
+  significance: z.strictObject({
+    test: z.literal("exact McNemar, two-sided"),
+    pairs: z.int(),
+    gained: z.int().describe("starts that only the trained policy solved"),
+    lost: z.int().describe("starts that only the base policy solved"),
+    p: z.number(),
+    significant: z.boolean().describe("p < 0.05"),
+    intervals_overlap: z.boolean(),
+  }),
+  training: z.strictObject({ steps: z.int(), planned_steps: z.int(), ended_by: ending, episodes: z.int() }),
+  seconds: z.number().describe("of the whole job, set-up excluded"),
+  phases: z.record(z.string(), z.number()).describe("seconds of each part"),
+  files: z.record(z.string(), z.string()).describe("relative to this file"),
+  versions: z.record(z.string(), z.string()),
+});
+export type ImprovementFile = z.infer<typeof improvementFile>;
+
+export type ImprovementFacts = Pick<ImprovementFile, "control" | "training" | "seconds" | "phases" | "files">;
+
+export function describeImprovement(
+  before: EvaluationFile,
+  after: EvaluationFile,
+  facts: ImprovementFacts,
+): ImprovementFile {
+  const comparison = compareEvaluations(before, after);
+  const { pairs, gained, lost, p } = comparison;
+  return {
+    kind: "improvement",
+    config: after.config,
+    seed: Number(after.protocol.seed),
+    ...facts,
+    protocol: { ...after.protocol },
+    before: { ...comparison.before },
+    after: { ...comparison.after },
+    tasks: comparison.tasks.map((task) => ({ ...task })),
+    gain: comparison.after.success - comparison.before.success,
+    significance: {
+      test: "exact McNemar, two-sided",
+      pairs,
+      gained,
+      lost,
+      p,
+      significant: p < 0.05,
+      intervals_overlap: overlap(comparison.before, comparison.after),
+    },
+    versions: versions(),
+  };
+}
+
+type Interval = { readonly low: number; readonly high: number };
+const overlap = (a: Interval, b: Interval): boolean => a.low <= b.high && b.low <= a.high;
+
+export function writeImprovement(path: string, file: ImprovementFile): void {
+  writeJsonFile(path, improvementFile.parse(file));
+}
+
+export function readImprovement(path: string): ImprovementFile {
+  const parsed = improvementFile.safeParse(readJsonFile(path));
+  if (parsed.success) return parsed.data;
+  throw new UserError(`${path} is not a result of reverie start: ${z.prettifyError(parsed.error)}`);
+}
