@@ -13,6 +13,7 @@ import { type CriticOptions, Denoiser } from "./denoiser.ts";
 import type { FlowOptions } from "./flow.ts";
 import { type Pi0Heads, Pi0Model } from "./model.ts";
 import { Pi0Policy } from "./pi0-policy.ts";
+import { Pi0Reader } from "./reader.ts";
 import { type Pi0Settings, pi0Settings } from "./settings.ts";
 import { fillPi0, freeze, storedWeights } from "./weights.ts";
 
@@ -46,13 +47,19 @@ export function loadPi0(
     module,
     denoiser: new Denoiser(module, flowOf(settings), criticOf(settings)),
     codec,
-    tokenizer: given ? () => given : lazyTokenizer(settings.tokenizer_path ?? folder.path),
+    reader: new Pi0Reader({
+      config,
+      codec,
+      tokenizer: given ? () => given : lazyTokenizer(settings.tokenizer_path ?? folder.path),
+      cameras: openpi.num_images_in_input,
+      device,
+    }),
     device,
     dtype,
     chunk,
     actionSize,
     valueCount: heads.critic === "none" ? 0 : 1,
-    cameras: openpi.num_images_in_input,
+    cudaGraphs: (options.cudaGraphs ?? false) && device.startsWith("cuda"),
     shape: chainShape(settings, config),
     reading: { whole: heads.critic === "vlm", trained: settings.is_lora || !openpi.train_expert_only },
     save: async (path, { dtype: stored }) =>

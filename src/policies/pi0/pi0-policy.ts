@@ -10,6 +10,7 @@
  */
 import type { ForwardInputs, Observation, PolicyEvaluation, PolicyStep } from "#data";
 import { type Device, type DType, noGrad, randn, scope, type Tensor, tensor } from "#tensor";
+import { CapturedForward } from "../captured-forward.ts";
 import type {
   ActOptions,
   EvaluateOptions,
@@ -18,29 +19,29 @@ import type {
   SaveOptions,
   SupervisedOptions,
 } from "../policy.ts";
-import type { PromptTokenizer } from "../prismatic/tokenizer.ts";
 import type { Pi0Codec } from "./actions.ts";
 import type { Denoiser, Judgement, Scene } from "./denoiser.ts";
 import { type ChainShape, drawCertain, drawChains, drawTimes, prolong } from "./draws.ts";
 import { expertChain, learnByChain, wholeChain } from "./layers.ts";
-import { cameraSlots, type Pi0Model, type PrefixInputs } from "./model.ts";
-import { padRight, promptRows, takePictures, toPixels, trimRight } from "./prompt.ts";
+import type { Pi0Model, PrefixInputs } from "./model.ts";
+import type { Pi0Reader } from "./reader.ts";
 import type { Reading } from "./towers.ts";
 
 export interface Pi0Parts {
   readonly module: Pi0Model;
   readonly denoiser: Denoiser;
   readonly codec: Pi0Codec;
-  readonly tokenizer: () => PromptTokenizer;
+  readonly reader: Pi0Reader;
   readonly device: Device;
   readonly dtype: DType;
   readonly chunk: number;
   readonly actionSize: number;
   readonly valueCount: number;
-  readonly cameras: number;
   readonly shape: ChainShape;
   /** A critic that reads the vision-language model needs its whole answer, padding and absent cameras included. */
   readonly reading: Reading;
+  /** Acting replays captured CUDA graphs. */
+  readonly cudaGraphs: boolean;
   readonly save: (folder: string, options: SaveOptions) => Promise<void>;
 }
 
@@ -54,7 +55,9 @@ export class Pi0Policy implements Policy {
   readonly dtype: DType;
   readonly codec: Pi0Codec;
   readonly denoiser: Denoiser;
+  readonly reader: Pi0Reader;
   readonly #parts: Pi0Parts;
+  readonly #captured: CapturedForward | undefined;
 
   constructor(parts: Pi0Parts) {
     this.module = parts.module;
@@ -65,13 +68,17 @@ export class Pi0Policy implements Policy {
     this.dtype = parts.dtype;
     this.codec = parts.codec;
     this.denoiser = parts.denoiser;
+    this.reader = parts.reader;
     this.#parts = parts;
+    this.#captured = parts.cudaGraphs
+      ? new CapturedForward((fed, variant) => this.#draw(fed, variant))
+      : undefined;
   }
 
   act(observation: Observation, { mode, generator }: ActOptions): PolicyStep {
     return scope(() =>
       noGrad(() => {
-        const inputs = this.describe(observation);
+        const inputs = this.reader.describe(observation);
         const drawn = mode === "sample" ? drawChains : drawCertain;
         const { noise, steps_BN } = drawn(inputs.state!.size(0), this.#parts.shape, generator);
         return this.#step({ ...inputs, denoise_inds: steps_BN.cpu() }, noise, observation.states);
@@ -80,17 +87,33 @@ export class Pi0Policy implements Policy {
   }
 
   #step(inputs: ForwardInputs, noise: Tensor, states_BQ: Tensor): PolicyStep {
-    const { device } = this;
-    const steps_BN = inputs.denoise_inds!.to({ device });
-    const chain = this.denoiser.draw(this.scene(inputs), noise.to({ device }).unbind(0), steps_BN);
-    const stages_BNHA = chain.stages_BNHA.cpu();
-    const last_BHA = stages_BNHA.select(1, stages_BNHA.size(1) - 1);
+    const { stages, logProbs, values } = this.#drawn(inputs, noise);
+    const chains = stages!.cpu();
     return {
-      actions: this.#toEnv(last_BHA, states_BQ),
-      logProbs: this.#cut(chain.logProbs_BHA).cpu().contiguous(),
-      ...(chain.values_B1 && { values: chain.values_B1.cpu() }),
-      forwardInputs: { ...inputs, chains: stages_BNHA },
+      actions: this.#toEnv(chains.select(1, chains.size(1) - 1), states_BQ),
+      logProbs: this.#cut(logProbs!).cpu().contiguous(),
+      ...(values && { values: values.cpu() }),
+      forwardInputs: { ...inputs, chains },
     };
+  }
+
+  /** The whole pass, from pictures to chains: replayed from a captured graph where that is wanted. */
+  #drawn(inputs: ForwardInputs, noise: Tensor): Readonly<Record<string, Tensor>> {
+    const { device } = this;
+    const { fed, padded } = this.reader.seen(inputs, this.#parts.reading.whole);
+    const all = { ...fed, noise: noise.to({ device }), denoise_inds: inputs.denoise_inds!.to({ device }) };
+    const variant = padded ? "padded" : "even";
+    return this.#captured ? this.#captured.run(all, variant) : this.#draw(all, variant);
+  }
+
+  /** A pure function of tensors on the device. */
+  #draw(fed: Readonly<Record<string, Tensor>>, variant: string): Record<string, Tensor> {
+    const { reading } = this.#parts;
+    const prefix = this.reader.prefixInputs(fed, variant === "padded", reading.whole);
+    const scene = { memory: this.module.remember(prefix, reading), state_BA: fed.state! };
+    const chain = this.denoiser.draw(scene, fed.noise!.unbind(0), fed.denoise_inds!);
+    const { stages_BNHA: stages, logProbs_BHA: logProbs, values_B1: values } = chain;
+    return { stages, logProbs, ...(values && { values }) };
   }
 
   evaluate(
@@ -136,8 +159,8 @@ export class Pi0Policy implements Policy {
     const chain = reading.trained
       ? wholeChain(
           this.module,
-          this.prefixInputs(inputs, reading.whole),
-          this.#state(inputs),
+          this.prefix(inputs),
+          inputs.state!.to({ device: this.device }),
           passes,
           reading,
         )
@@ -150,7 +173,7 @@ export class Pi0Policy implements Policy {
   label(observation: Observation, actions_BCD: Tensor): ForwardInputs {
     return scope(() => {
       const demonstrated_actions = this.codec.fromEnv(actions_BCD, observation.states);
-      return { ...this.describe(observation), demonstrated_actions };
+      return { ...this.reader.describe(observation), demonstrated_actions };
     });
   }
 
@@ -183,47 +206,22 @@ export class Pi0Policy implements Policy {
   }
 
   dispose(): void {
+    this.#captured?.clear();
     this.module.dispose();
-  }
-
-  /** Forward inputs of an observation, on the host, without actions. */
-  describe(observation: Observation): ForwardInputs {
-    const { codec, cameras, tokenizer, module } = this.#parts;
-    const { max_token_len: length, discrete_state_input: spelled, sizes } = module.config;
-    const state = codec.normalizedState(observation.states);
-    const rows = promptRows(tokenizer(), observation.taskDescriptions, spelled ? state : undefined);
-    const { ids_BL, mask_BL } = padRight(rows, length);
-    return {
-      images: takePictures(observation, cameras, sizes.vision.image_size),
-      tokenized_prompt: ids_BL,
-      tokenized_prompt_mask: mask_BL,
-      state: codec.padState(state),
-    };
   }
 
   /** Runs the vision-language model on recorded inputs. When it is frozen, nothing of it is kept for gradients. */
   scene(inputs: ForwardInputs): Scene {
     const { reading } = this.#parts;
-    const run = () => this.module.remember(this.prefixInputs(inputs, reading.whole), reading);
-    return { memory: reading.trained ? run() : noGrad(run), state_BA: this.#state(inputs) };
+    const run = () => this.module.remember(this.prefix(inputs), reading);
+    const memory = reading.trained ? run() : noGrad(run);
+    return { memory, state_BA: inputs.state!.to({ device: this.device }) };
   }
 
-  #state({ state }: ForwardInputs): Tensor {
-    return state!.to({ device: this.device });
-  }
-
-  /** `whole` keeps what nobody looks at: padding, and black pictures for absent cameras. */
-  prefixInputs(inputs: ForwardInputs, whole: boolean): PrefixInputs {
-    const { device } = this;
-    const given = { ids_BL: inputs.tokenized_prompt!, mask_BL: inputs.tokenized_prompt_mask! };
-    const { ids_BL, mask_BL, padded } = whole ? { ...given, padded: true } : trimRight(given);
-    return {
-      pixels_BNCSS: toPixels(inputs.images!.to({ device })),
-      blanks: whole ? cameraSlots - inputs.images!.size(1) : 0,
-      ids_BL: ids_BL.to({ device }),
-      mask_BL: mask_BL.to({ device }),
-      padded,
-    };
+  /** The vision-language model's input; `whole` as the critic needs it, unless said otherwise. */
+  prefix(inputs: ForwardInputs, whole = this.#parts.reading.whole): PrefixInputs {
+    const { fed, padded } = this.reader.seen(inputs, whole);
+    return this.reader.prefixInputs(fed, padded, whole);
   }
 
   #toEnv(actions_BHA: Tensor, states_BQ: Tensor): Tensor {

@@ -55,10 +55,10 @@ for (const [name, openpi] of Object.entries(modes)) {
 test("padding and absent cameras may be left out: the answer does not change beyond rounding", () => {
   for (const openpi of [{}, of05]) {
     const policy = load(openpi);
-    const inputs = policy.describe(testObservation(3));
+    const inputs = policy.reader.describe(testObservation(3));
     const answer = (whole: boolean) =>
       noGrad(() => {
-        const memory = policy.module.remember(policy.prefixInputs(inputs, whole), { whole, trained: false });
+        const memory = policy.module.remember(policy.prefix(inputs, whole), { whole, trained: false });
         return policy.module.think(memory, inputs.state!, zeros([3, 6, 8]).add(0.3), zeros([3]).add(0.5));
       });
     assert.ok(gap(answer(true), answer(false)) < 1e-5);

@@ -13,7 +13,7 @@ export function comparePi0Inside(it: Pi0Case, policy: Pi0Policy, inputs: Forward
   const towers = module.paligemma_with_expert;
   scope(() =>
     noGrad(() => {
-      const fed = policy.prefixInputs(inputs, true);
+      const fed = policy.prefix(inputs, true);
       const base = fed.pixels_BNCSS.select(1, 0);
       check("pixel_base", () => base, "pixels");
       const { vision_model } = towers.paligemma.model.vision_tower;

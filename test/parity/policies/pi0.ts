@@ -22,7 +22,7 @@ export async function runPi0(folder: string, comparison: Comparison): Promise<vo
     const relative = quantity === "features" || quantity === "logits" || quantity === "gradients";
     scope(() => noGrad(() => comparison[relative ? "relative" : "absolute"](name, ours(), theirs, quantity)));
   };
-  const inputs = recordedSample(policy.describe(it.observation), it);
+  const inputs = recordedSample(policy.reader.describe(it.observation), it);
   comparePi0Inputs(it, inputs, check);
   comparePi0Inside(it, policy, inputs, check);
   compareChains(it, policy, inputs, check);
