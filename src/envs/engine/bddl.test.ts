@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import fc from "fast-check";
 import { UserError } from "#registry";
 import { parseBddl } from "./bddl.ts";
 
@@ -85,4 +86,45 @@ for (const [what, found, wrong, message] of mistakes) {
 
 test("an empty file is refused", () => {
   assert.throws(() => parseBddl("", "empty.bddl"), /empty\.bddl:1: expected \(define/);
+});
+
+/** Cuts, doubles, drops and swaps of the text's own pieces: near enough to a task to reach every branch. */
+const damaged = fc
+  .array(
+    fc.tuple(
+      fc.nat(small.length),
+      fc.nat(40),
+      fc.nat(3),
+      fc.constantFrom("(", ")", "-", "and", "1e", ":", "\u0000"),
+    ),
+    {
+      minLength: 1,
+      maxLength: 6,
+    },
+  )
+  .map((edits) =>
+    edits.reduce((text, [at, length, kind, piece]) => {
+      const [before, middle, after] = [
+        text.slice(0, at),
+        text.slice(at, at + length),
+        text.slice(at + length),
+      ];
+      return (
+        [before + after, before + middle + middle + after, before + piece + middle + after, before][kind] ??
+        text
+      );
+    }, small),
+  );
+
+test("damaged text is either read or refused with its file and line, never anything else", () => {
+  fc.assert(
+    fc.property(damaged, (text) => {
+      try {
+        parseBddl(text, "damaged.bddl");
+      } catch (error) {
+        assert.ok(error instanceof UserError && /^damaged\.bddl:\d+: /.test(error.message), String(error));
+      }
+    }),
+    { numRuns: 3000, seed: 11 },
+  );
 });

@@ -6,6 +6,7 @@
  * (redrawn until it clears what is already placed), then an angle. A fixture's pose goes into the model and is not part
  * of a stored state, so replaying an episode needs these very bits, or the poses themselves (`fixturePoses`).
  */
+import { UserError } from "#registry";
 import type { Predicate, Region } from "./bddl.ts";
 import type { Mt19937 } from "./mt19937.ts";
 import type { AxisRotation, JointCondition, Quaternion, Range, Vector3 } from "./pack.ts";
@@ -43,6 +44,8 @@ interface Plan {
   readonly avoidOthers: boolean;
   readonly zOffset: number;
   readonly on: Support;
+  /** Of the predicate in the task's file. */
+  readonly line: number;
 }
 
 type Support =
@@ -145,8 +148,23 @@ function siteOffset(
 
 function supportNamed(name: string, placed: ReadonlyMap<string, Placement>): Placement {
   const found = placed.get(name);
-  if (!found) throw new Error(`internal: ${name} is not placed yet`);
+  if (!found) throw new Error(`internal: ${name} is not placed yet`); // checkPlacements sees to it
   return found;
+}
+
+/** Refuses an `:init` that places something twice, or on something that is placed later or not at all. */
+export function checkPlacements(scene: Scene): void {
+  const { file } = scene.task;
+  const placed = new Set<string>();
+  for (const { object, on, line } of placementPlans(scene)) {
+    if (placed.has(object.name))
+      throw new UserError(`${file}:${line}: ${object.name} is placed a second time`);
+    if (on.kind !== "workspace" && !placed.has(on.name))
+      throw new UserError(
+        `${file}:${line}: ${object.name} cannot be placed on ${on.name}, which is placed later or not at all`,
+      );
+    placed.add(object.name);
+  }
 }
 
 /** Workspace first, then parts of objects (on, then in), then objects on objects: LIBERO's order of sampling. */
@@ -159,12 +177,14 @@ function placementPlans(scene: Scene): Plan[] {
   return stages.flat();
 }
 
-function planOf(scene: Scene, { name, args }: Predicate): { stage: number; plan: Plan } | undefined {
+function planOf(scene: Scene, { name, args, line }: Predicate): { stage: number; plan: Plan } | undefined {
   const [placedName = "", supportName = ""] = args;
   if (name !== "on" && name !== "in") return undefined;
   const object = scene.objects.find((candidate) => candidate.name === placedName);
-  if (!object) throw new Error(`internal: ${placedName} is not in the scene`);
-  const common = { object, rotation: object.definition.rotation, quaternion: scene.pack.placementQuaternion };
+  if (!object)
+    throw new UserError(`${scene.task.file}:${line}: ${placedName} is a region; only things can be placed`);
+  const quaternion = scene.pack.placementQuaternion;
+  const common = { object, rotation: object.definition.rotation, quaternion, line };
   const exact: readonly Range[] = [[0, 0]];
   if (name === "on" && scene.objects.some((candidate) => candidate.name === supportName)) {
     const on = { kind: "object", name: supportName } as const;
@@ -175,7 +195,7 @@ function planOf(scene: Scene, { name, args }: Predicate): { stage: number; plan:
   const { parent, size } = scene.regions.get(supportName) ?? {};
   if (!region || !size) return undefined;
   if (parent === undefined)
-    return name === "on" ? { stage: 0, plan: workspacePlan(scene, object, region) } : undefined;
+    return name === "on" ? { stage: 0, plan: { ...workspacePlan(scene, object, region), line } } : undefined;
   const inside = name === "in";
   const half = (extent: number): Range => [-extent / 2, extent / 2];
   const plan: Plan = {
@@ -190,7 +210,7 @@ function planOf(scene: Scene, { name, args }: Predicate): { stage: number; plan:
   return { stage: inside ? 2 : 1, plan };
 }
 
-function workspacePlan({ pack, problem }: Scene, object: SceneObject, region: Region): Plan {
+function workspacePlan({ pack, problem }: Scene, object: SceneObject, region: Region): Omit<Plan, "line"> {
   const { fixture } = object;
   return {
     object,

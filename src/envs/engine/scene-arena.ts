@@ -66,10 +66,17 @@ function configureTable(arena: ScenePart, { fullSize, friction, offset }: Config
 }
 
 /** Draws a region as a box site on the workspace and gives its half extents. */
-export function addZone(arena: ScenePart, problem: Problem, region: Region): [number, number, number] {
+export function addZone(
+  arena: ScenePart,
+  problem: Problem,
+  region: Region,
+  where: string,
+): [number, number, number] {
   const [range] = region.ranges;
   if (!range)
-    throw new UserError(`region ${region.name} lies on the workspace and so needs (:ranges ((x0 y0 x1 y1)))`);
+    throw new UserError(
+      `${where}: region ${region.name} lies on the workspace and so needs (:ranges ((x0 y0 x1 y1)))`,
+    );
   const [x0, y0, x1, y1] = range;
   const size: [number, number, number] = [(x1 - x0) / 2, (y1 - y0) / 2, zoneHeight];
   const { zoneOffset } = problem;

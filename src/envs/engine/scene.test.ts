@@ -115,6 +115,33 @@ const mistakes: [string, [string, string], RegExp][] = [
   ],
   ["a region that no object carries", ["(Open chest_1_inside)))", "(Open chest_1_door)))"], /"chest_1_door"/],
 ];
+mistakes.push(
+  [
+    "a thing placed twice",
+    ["(On block_2 bench_right)", "(On block_1 bench_right)"],
+    /t\.bddl:11: block_1 is placed a second/,
+  ],
+  [
+    "a thing on one that is nowhere",
+    ["(On chest_1 bench_back)", ""],
+    /block_5 cannot be placed on chest_1, which is placed later/,
+  ],
+  [
+    "a thing on itself",
+    ["(On block_4 block_1)", "(On block_4 block_4)"],
+    /block_4 cannot be placed on block_4/,
+  ],
+  [
+    "a region in place of a thing",
+    ["(On block_2 bench_right)", "(On bench_left bench_right)"],
+    /bench_left is a region/,
+  ],
+  [
+    "a zone without a range",
+    ["(:ranges ((-0.3 -0.1 -0.1 0.1)))", ""],
+    /t\.bddl:3: region bench_left .*needs \(:ranges/,
+  ],
+);
 for (const [what, [found, wrong], message] of mistakes) {
   test(`${what} is refused with its line`, () => {
     assert.ok(testTask.includes(found));

@@ -8,6 +8,7 @@ import { existsSync } from "node:fs";
 import { UserError } from "#registry";
 import type { BddlTask, Instance } from "./bddl.ts";
 import type { AssetPack, Problem, Robot } from "./pack.ts";
+import { checkPlacements } from "./placement.ts";
 import { addZone, loadArena } from "./scene-arena.ts";
 import { type LoadedObject, loadObject, type SceneObject } from "./scene-object.ts";
 import { loadPart, mergeAssets, mergePart } from "./scene-part.ts";
@@ -42,7 +43,12 @@ export function assembleScene(pack: AssetPack, task: BddlTask): Scene {
   for (const region of task.regions) {
     const zone = region.name.includes(problem.workspaceName);
     const bound = zone
-      ? { name: region.name, parent: undefined, joints: [], size: addZone(arena, problem, region) }
+      ? {
+          name: region.name,
+          parent: undefined,
+          joints: [],
+          size: addZone(arena, problem, region, `${task.file}:${region.line}`),
+        }
       : bindRegion(region.name, loaded);
     if (bound) regions.set(region.name, bound);
   }
@@ -55,7 +61,9 @@ export function assembleScene(pack: AssetPack, task: BddlTask): Scene {
   for (const asset of world.asset.children) checkFile(pack, asset.get("file"));
   const objects = loaded.map(({ info }) => info);
   checkNames(task, objects, regions);
-  return { pack, task, problem, robot, xml: writeXml(world.root), objects, regions };
+  const scene = { pack, task, problem, robot, xml: writeXml(world.root), objects, regions };
+  checkPlacements(scene);
+  return scene;
 }
 
 function lookUp<T>(table: Readonly<Record<string, T>>, name: string, complaint: string, pack: AssetPack): T {

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import fc from "fast-check";
 import { UserError } from "#registry";
 import { parseXml, writeXml } from "./xml.ts";
 
@@ -40,3 +41,33 @@ for (const [what, text, message] of mistakes) {
     );
   });
 }
+
+const piece = fc.constantFrom(
+  "<a>",
+  "</a>",
+  "<b c='1'/>",
+  "<!--",
+  "-->",
+  "<?x?>",
+  "&amp;",
+  "&",
+  '"',
+  '<a b="',
+  "=",
+  "/>",
+  "x",
+  "<",
+);
+
+test("any mixture of pieces is either read or refused with its file and line", () => {
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 14 }), (pieces) => {
+      try {
+        parseXml(pieces.join(""), "mixed.xml");
+      } catch (error) {
+        assert.ok(error instanceof UserError && /^mixed\.xml:\d+: /.test(error.message), String(error));
+      }
+    }),
+    { numRuns: 5000, seed: 12 },
+  );
+});
