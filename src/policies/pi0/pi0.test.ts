@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { ForwardInputs } from "#data";
-import { Generator, liveTensors, noGrad, randn, type Tensor, zeros } from "#tensor";
+import { cudaAvailable, Generator, liveTensors, noGrad, randn, type Tensor, zeros } from "#tensor";
 import { needsShared, sharedFolder } from "../../../test/shared.ts";
 import { temporaryFolder, testObservation } from "../test-checkpoint.ts";
 import { resolveConfig } from "./config.ts";
@@ -215,6 +215,25 @@ test("learning and acting leave no tensor behind", () => {
   learn(true);
   assert.equal(liveTensors(), before);
 });
+
+const noGpu = cudaAvailable() ? false : "needs a GPU";
+
+for (const [name, openpi] of Object.entries(modes)) {
+  test(`${name}: captured graphs act as the plain pass does`, { skip: noGpu }, () => {
+    const place = { device: "cuda" } as const;
+    const plain = load(openpi, {}, place);
+    const captured = load(openpi, {}, { ...place, cudaGraphs: true });
+    for (const seed of [1, 2, 3, 4, 5]) {
+      const act = (policy: Pi0Policy) =>
+        policy.act(testObservation(3, seed), { mode: "sample", generator: new Generator(seed) });
+      const [expected, actual] = [act(plain), act(captured)];
+      assert.ok(gap(actual.actions, expected.actions) < 1e-5, `seed ${seed}`);
+      assert.ok(
+        gap(actual.logProbs, expected.logProbs) < 1e-3 && gap(actual.values!, expected.values!) < 1e-4,
+      );
+    }
+  });
+}
 
 for (const [name, file] of [
   ["pi0_libero", "pi0_keys.json"],
