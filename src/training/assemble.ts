@@ -60,14 +60,15 @@ export async function startActors(
   return { first: first as ActorWorker, others: others as WorkerRef<RemoteActor>[] };
 }
 
-/** A rollout worker on the actor's device acts with the actor's own weights; others hold a copy. */
+/** A rollout worker on the actor's device acts with the actor's own weights; others, and those that may lag, hold a copy. */
 export async function startRollouts(
   checked: CheckedConfig,
   actor: ActorWorker | undefined,
 ): Promise<RolloutWorker[]> {
   const { config, worlds } = checked;
   const { actions } = await environmentFamily(config.env.eval ?? config.env.train);
-  const known = new Map<Device, Policy>(actor ? [[actor.policy.device, actor.policy]] : []);
+  const shares = actor && config.runner.weight_sync_interval === 1;
+  const known = new Map<Device, Policy>(shares ? [[actor.policy.device, actor.policy]] : []);
   const workers: RolloutWorker[] = [];
   for (let rank = 0; rank < worlds.rollout; rank++) {
     const device = deviceOf(checked, "rollout", rank);

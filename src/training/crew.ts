@@ -48,6 +48,7 @@ export class Crew {
   readonly #sync = new LocalWeightSync();
   readonly #streams: Stream;
   readonly #settings: AlgorithmSettings;
+  #synced = false;
 
   private constructor(
     checked: CheckedConfig,
@@ -90,8 +91,11 @@ export class Crew {
     return this.#players;
   }
 
-  /** The actor's weights, as version n, to all who act with them. */
-  async syncWeights(version: number): Promise<void> {
+  /** The actor's weights, as version n, to all who act with them; every `weight_sync_interval` steps unless `now`. */
+  async syncWeights(version: number, now = false): Promise<void> {
+    const due = version % this.checked.config.runner.weight_sync_interval === 0;
+    if (!due && !now && this.#synced) return;
+    this.#synced = true;
     await this.#sync.publish(version, this.actors.first.optimizer.weights);
     for (const worker of this.rollouts) await worker.refreshWeights(this.#sync);
   }

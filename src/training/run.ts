@@ -89,7 +89,7 @@ export class Run {
     const interval = this.checked.config.runner.val_check_interval;
     if (interval <= 0 || (step % interval !== 0 && step !== this.totalSteps)) return {};
     const result = await this.phase("eval", async (onProgress) => {
-      await this.crew.syncWeights(step);
+      await this.crew.syncWeights(step, true);
       return this.#evaluator.evaluate({ extent: "budget", onProgress });
     });
     return result.metrics;
@@ -97,7 +97,7 @@ export class Run {
 
   /** A whole evaluation of the weights as they are. */
   async evaluate(): Promise<EvaluationResult> {
-    await this.crew.syncWeights(this.step);
+    await this.crew.syncWeights(this.step, true);
     return this.phase("eval", (onProgress) => this.#evaluator.evaluate({ extent: "all", onProgress }));
   }
 

@@ -8,20 +8,10 @@
 import { bootstrapRewards } from "#algorithms";
 import type { Stream } from "#cluster";
 import type { EnvironmentConfig } from "#config";
-import {
-  batchSize,
-  disposeObservation,
-  type EnvStep,
-  type Observation,
-  type PolicyStep,
-  type Rollout,
-  RolloutRecorder,
-  selectObservation,
-} from "#data";
+import { disposeObservation, type EnvStep, type Observation, type Rollout, RolloutRecorder } from "#data";
 import type { VectorEnv } from "#envs";
-import { scope, tensor } from "#tensor";
 import { EpisodeLog, flaggedSlots } from "./episode-log.ts";
-import { disposeStep, spreadRows } from "./partial-step.ts";
+import { decideFor } from "./partial-step.ts";
 import type { PolicyLine } from "./policy-line.ts";
 
 export interface EnvStage {
@@ -170,24 +160,6 @@ export class EnvWorker {
       perEpisode ? (terminated[slot] ?? false) : (succeeded?.[slot] ?? 0) > 0;
     episodes.enter(step.episode, slots, ended);
   }
-}
-
-/** Asks for the slots that still play; the others' rows stay empty. */
-async function decideFor(
-  playing: readonly number[],
-  seen: Observation,
-  line: PolicyLine,
-  seed: (slot: number) => bigint,
-): Promise<{ step: PolicyStep; version: number }> {
-  const size = batchSize(seen);
-  const asked = playing.length > 0 ? playing : [0]; // somebody must say what a decision looks like
-  if (asked.length === size) return line.decide(seen, asked.map(seed));
-  const some = scope(() => selectObservation(seen, tensor([...asked], { dtype: "int64" })));
-  const { step, version } = await line.decide(some, asked.map(seed));
-  disposeObservation(some);
-  const whole = spreadRows(step, asked, size);
-  disposeStep(step);
-  return { step: whole, version };
 }
 
 interface Clock {

@@ -3,7 +3,7 @@ export { ActorWorker, type Learned } from "./actor-worker.ts";
 export { type EnvStage, EnvWorker, type Played } from "./env-worker.ts";
 export { EpisodeLog, flaggedSlots } from "./episode-log.ts";
 export { type ActorOptions, openActor, openPolicy, type RemoteActor } from "./open-actor.ts";
-export { disposeStep } from "./partial-step.ts";
+export { decideFor, disposeStep } from "./partial-step.ts";
 export { type Answer, PolicyLine, type Question } from "./policy-line.ts";
 export { RolloutWorker } from "./rollout-worker.ts";
 

@@ -3,10 +3,29 @@
  *
  * Without auto-reset a finished column is masked from then on; nobody reads those rows, so nobody needs to compute them.
  */
-import type { PolicyStep } from "#data";
+import { batchSize, disposeObservation, type Observation, type PolicyStep, selectObservation } from "#data";
 import { scope, type Tensor, tensor, zeros } from "#tensor";
+import type { PolicyLine } from "./policy-line.ts";
 
-export function spreadRows(step: PolicyStep, rows: readonly number[], size: number): PolicyStep {
+/** Asks for the slots that still play; the others' rows stay empty. */
+export async function decideFor(
+  playing: readonly number[],
+  seen: Observation,
+  line: PolicyLine,
+  seed: (slot: number) => bigint,
+): Promise<{ step: PolicyStep; version: number }> {
+  const size = batchSize(seen);
+  const asked = playing.length > 0 ? playing : [0]; // somebody must say what a decision looks like
+  if (asked.length === size) return line.decide(seen, asked.map(seed));
+  const some = scope(() => selectObservation(seen, tensor([...asked], { dtype: "int64" })));
+  const { step, version } = await line.decide(some, asked.map(seed));
+  disposeObservation(some);
+  const whole = spreadRows(step, asked, size);
+  disposeStep(step);
+  return { step: whole, version };
+}
+
+function spreadRows(step: PolicyStep, rows: readonly number[], size: number): PolicyStep {
   return scope(() => {
     const index = tensor([...rows], { dtype: "int64" });
     const spread = (part: Tensor): Tensor =>

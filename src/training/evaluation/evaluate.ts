@@ -55,7 +55,7 @@ export class Evaluator {
     const rules = {
       stream: Stream.ofRun(config.runner.seed).branch("evaluation"),
       autoReset: section.auto_reset,
-      decisions: extent === "all" ? Number.POSITIVE_INFINITY : decisions,
+      decisions: extent === "all" && stages[0]?.opened.pool ? Number.POSITIVE_INFINITY : decisions,
       onEpisodes,
     };
     const players = { stages, rollouts: this.#rollouts, worlds, sampling };

@@ -1,8 +1,15 @@
 import assert from "node:assert/strict";
+import { existsSync, mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { evaluateOnly } from "../evaluate-only.ts";
+import { readRun } from "../read-run.ts";
+import { silent } from "../reporter.ts";
+import { tinyCheckpoint, tinyOverrides } from "../test-run.ts";
 import { compareEvaluations, comparisonText } from "./compare.ts";
-import type { EvaluationFile } from "./results.ts";
-import { evaluationTable } from "./results.ts";
+import { describeEvaluation, type EvaluationFile, evaluationTable } from "./results.ts";
 import { exactMcNemar, successRate } from "./statistics.ts";
 
 const near = (actual: number, expected: number): void =>
@@ -86,4 +93,48 @@ test("the table has a line per task and one for all, with intervals", () => {
   const lines = evaluationTable(file).split("\n");
   assert.equal(lines.length, 3);
   assert.match(lines[1]!, /^a +50\.0 % +9\.5 % – 90\.5 % +2$/);
+});
+
+const model = tinyCheckpoint(["tabletop_spatial"], "tabletop");
+async function evaluated(...overrides: string[]) {
+  const logs = mkdtempSync(join(tmpdir(), "reverie-eval-"));
+  const tiny = tinyOverrides({ model, logs });
+  const checked = await readRun("tabletop_spatial_grpo_openvlaoft_mini", {
+    overrides: [...tiny, "runner.only_eval=True", "env.eval.task_id_filter=[1]", ...overrides],
+  });
+  return describeEvaluation(checked, await evaluateOnly(checked, silent));
+}
+
+test("an evaluation plays every start once", async () => {
+  const few = await evaluated();
+  assert.deepEqual(
+    few.trials.map(({ trial }) => trial),
+    Array.from({ length: 50 }, (_, trial) => trial),
+  );
+});
+
+/** The shipped policy, which solves some starts and not others: what differs would show. */
+const shipped = fileURLToPath(new URL("../../../checkpoints/openvla-oft-mini", import.meta.url));
+const real = [
+  `actor.model.model_path=${shipped}`,
+  ...["max_episode_steps", "max_steps_per_rollout_epoch"].map((key) => `env.eval.${key}=40`),
+  ...["camera_heights", "camera_widths"].map((key) => `env.eval.init_params.${key}=64`),
+  "env.eval.ignore_terminations=False",
+];
+
+test("how each episode goes does not depend on how many envs and stages play, nor on whether they reset themselves", {
+  skip: existsSync(shipped) ? false : "the embedded policy is not in this checkout",
+}, async () => {
+  const { trials } = await evaluated(...real, "env.eval.total_num_envs=25");
+  assert.ok(new Set(trials.map(({ success, length }) => `${success} ${length}`)).size > 2, "episodes differ");
+  const staged = await evaluated(...real, "env.eval.total_num_envs=12", "rollout.pipeline_stage_num=2");
+  assert.deepEqual(staged.trials, trials);
+  const waiting = await evaluated(...real, "env.eval.total_num_envs=50", "env.eval.auto_reset=False");
+  assert.deepEqual(waiting.trials, trials);
+});
+
+test("rollout epochs beyond the starts become more passes, with other draws", async () => {
+  const { trials, protocol } = await evaluated("env.eval.total_num_envs=50", "env.eval.rollout_epoch=2");
+  assert.equal(protocol.passes, 2);
+  assert.equal(trials.length, 100);
 });

@@ -5,9 +5,9 @@
  * policies that are compared face the same starts with the same luck.
  */
 import type { Stream } from "#cluster";
-import { disposeObservation, type Observation } from "#data";
+import { disposeObservation, type EnvStep, type Observation } from "#data";
 import type { OpenedEnv, StartPool } from "#envs";
-import { disposeStep, EpisodeLog, flaggedSlots, type PolicyLine } from "#workers";
+import { decideFor, disposeStep, EpisodeLog, flaggedSlots, type PolicyLine } from "#workers";
 
 export interface EpisodeResult {
   readonly task: string;
@@ -31,60 +31,108 @@ export interface PassResult {
   readonly log: EpisodeLog;
 }
 
+type Start = NonNullable<ReturnType<StartPool["startOf"]>>;
+
 /** One pass of one env. */
 export async function playPass(opened: OpenedEnv, line: PolicyLine, rules: PassRules): Promise<PassResult> {
-  const { env, pool = anonymousPool(opened) } = opened;
-  const record: { episodes: EpisodeResult[]; log: EpisodeLog } = { episodes: [], log: new EpisodeLog() };
-  const age = new Array<number>(env.size).fill(0); // decisions since the slot's episode began
-  const over = new Array<boolean>(env.size).fill(false); // without auto-reset: waits for the others
-  pool.restart();
-  let seen: Observation = await env.reset();
+  const { env } = opened;
+  const pass = new Pass(opened, rules);
+  let seen = await pass.begin();
   for (let t = 0; t < rules.decisions; t++) {
-    const starts = age.map((_, slot) => (over[slot] ? undefined : pool.startOf(slot)));
-    if (starts.every((start) => start === undefined)) {
-      if (rules.autoReset || !opened.pool) break;
-      env.updateResetIds();
+    const starts = pass.starts();
+    if (starts.size === 0) {
       disposeObservation(seen);
-      seen = await env.reset();
-      over.fill(false);
-      age.fill(0);
-      if (age.every((_, slot) => pool.startOf(slot) === undefined)) break;
+      const next = await pass.nextBatch();
+      if (!next) return pass.result;
+      seen = next;
       continue;
     }
-    const seeds = starts.map((start, slot) =>
-      rules.stream.seed(rules.pass, start?.task ?? 0, start?.trial ?? 0, age[slot] ?? 0),
-    );
-    const { step } = await line.decide(seen, seeds);
+    const { step } = await decideFor([...starts.keys()], seen, line, (slot) => pass.seed(slot));
     const answer = await env.step(step.actions);
     disposeObservation(seen);
     disposeStep(step);
-    const { terminated, done } = flaggedSlots(answer);
-    const finished = starts.flatMap((start, slot) => (start && done[slot] ? [{ start, slot }] : []));
-    record.log.enter(
-      answer.episode,
-      finished.map(({ slot }) => slot),
-      (slot) => terminated[slot] ?? false,
-    );
-    for (const { start, slot } of finished) {
-      record.episodes.push({
-        task: pool.tasks[start.task] ?? String(start.task),
-        trial: start.trial,
-        pass: rules.pass,
-        success: (answer.episode.success_once?.[slot] ?? 0) > 0,
-        length: answer.episode.episode_len?.[slot] ?? 0,
-      });
-    }
-    for (let slot = 0; slot < env.size; slot++) {
-      age[slot] = done[slot] ? 0 : (age[slot] ?? 0) + 1;
-      if (done[slot] && !rules.autoReset) over[slot] = true;
-    }
+    pass.enter(answer, starts);
     for (const tensor of [answer.rewards, answer.terminated, answer.truncated]) tensor.dispose();
     if (answer.finalObservation) disposeObservation(answer.finalObservation);
     seen = answer.observation;
-    if (finished.length > 0) rules.onEpisodes?.(finished.length);
   }
   disposeObservation(seen);
-  return record;
+  return pass.result;
+}
+
+/** Who plays which start, since when, and how it went. */
+class Pass {
+  readonly result = { episodes: [] as EpisodeResult[], log: new EpisodeLog() };
+  readonly #opened: OpenedEnv;
+  readonly #pool: StartPool;
+  readonly #rules: PassRules;
+  readonly #age: number[]; // decisions since the slot's episode began
+  readonly #over: boolean[]; // without auto-reset: done, and waiting for the others
+
+  constructor(opened: OpenedEnv, rules: PassRules) {
+    this.#opened = opened;
+    this.#pool = opened.pool ?? anonymousPool(opened);
+    this.#rules = rules;
+    this.#age = Array<number>(opened.env.size).fill(0);
+    this.#over = Array<boolean>(opened.env.size).fill(false);
+  }
+
+  begin(): Promise<Observation> {
+    this.#pool.restart();
+    return this.#opened.env.reset();
+  }
+
+  /** What is being played, by slot. */
+  starts(): Map<number, Start> {
+    const playing = this.#over.flatMap((over, slot) => {
+      const start = over ? undefined : this.#pool.startOf(slot);
+      return start ? [[slot, start] as const] : [];
+    });
+    return new Map(playing);
+  }
+
+  seed(slot: number): bigint {
+    const start = this.#pool.startOf(slot);
+    return this.#rules.stream.seed(
+      this.#rules.pass,
+      start?.task ?? 0,
+      start?.trial ?? 0,
+      this.#age[slot] ?? 0,
+    );
+  }
+
+  /** The next starts for all slots, where they do not reset themselves; undefined when there are none. */
+  async nextBatch(): Promise<Observation | undefined> {
+    if (this.#rules.autoReset || !this.#opened.pool) return undefined;
+    const { env } = this.#opened;
+    env.updateResetIds();
+    const seen = await env.reset();
+    this.#over.fill(false);
+    this.#age.fill(0);
+    if (this.starts().size > 0) return seen;
+    disposeObservation(seen);
+    return undefined;
+  }
+
+  enter(answer: EnvStep, starts: ReadonlyMap<number, Start>): void {
+    const { terminated, done } = flaggedSlots(answer);
+    const finished = [...starts.keys()].filter((slot) => done[slot]);
+    this.result.log.enter(answer.episode, finished, (slot) => terminated[slot] ?? false);
+    for (const slot of finished) this.result.episodes.push(this.#describe(slot, starts.get(slot)!, answer));
+    for (const slot of starts.keys()) this.#age[slot] = done[slot] ? 0 : (this.#age[slot] ?? 0) + 1;
+    if (!this.#rules.autoReset) for (const slot of finished) this.#over[slot] = true;
+    if (finished.length > 0) this.#rules.onEpisodes?.(finished.length);
+  }
+
+  #describe(slot: number, { task, trial }: Start, { episode }: EnvStep): EpisodeResult {
+    return {
+      task: this.#pool.tasks[task] ?? String(task),
+      trial,
+      pass: this.#rules.pass,
+      success: (episode.success_once?.[slot] ?? 0) > 0,
+      length: episode.episode_len?.[slot] ?? 0,
+    };
+  }
 }
 
 /** For envs without stored starts: each slot plays what it is dealt. */
