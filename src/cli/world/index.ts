@@ -27,6 +27,12 @@ import { checked, parseWorldArguments, sharedUsage, type WorldArguments } from "
 import { collectFootage, collectUsage } from "./collect.ts";
 import { evaluate } from "./evaluate.ts";
 
+const startsSettings = z.strictObject({
+  count: z.int().positive().default(192),
+  keyframes: z.int().min(0).default(0),
+  before_success: z.int().positive().default(8),
+});
+
 type Step = (wishes: WorldArguments, frames: RecordedFrames, hooks: LoopHooks) => Promise<void>;
 
 const steps: Readonly<Record<string, { readonly summary: string; readonly run: Step }>> = {
@@ -46,10 +52,10 @@ const steps: Readonly<Record<string, { readonly summary: string; readonly run: S
       trainJudge(frames, checked(judgeSettings, settings), world, hooks),
   },
   starts: {
-    summary: "first frames for imagined episodes to begin from (--set count=512)",
+    summary: "first frames for imagined episodes (--set count=192), and keyframe starts (--set keyframes=0)",
     run: async ({ settings, world }, frames) => {
-      const { count } = checked(z.strictObject({ count: z.int().positive().default(512) }), settings);
-      console.log(`${writeStarts(frames, world, { count })} starts in ${join(world, "dataset")}`);
+      const { plain, keyframes } = writeStarts(frames, world, checked(startsSettings, settings));
+      console.log(`${plain} starts and ${keyframes} keyframe starts in ${join(world, "dataset")}`);
     },
   },
 };

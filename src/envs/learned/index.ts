@@ -1,4 +1,5 @@
 /** Environments that are imagined: a world model, a judge and recorded starts behind the contract of a simulator. */
+export type { FrameRecord } from "./frame-record.ts";
 export { type ImaginationWatcher, LearnedEnv, type LearnedEnvParts } from "./learned-env.ts";
 export { isLearnedEnv, type OpenOptions, openLearnedEnv } from "./open.ts";
 export { type LearnedEnvSettings, learnedEnvSettings } from "./settings.ts";
