@@ -26,7 +26,7 @@ import {
   sizesOf,
 } from "./openvla-network.ts";
 import { type Bench, logitsOf, report } from "./policy-measure.ts";
-import { rollout } from "./policy-rollout.ts";
+import { rollout, towers } from "./policy-rollout.ts";
 import { training } from "./policy-training.ts";
 import { benchPython, Reference } from "./python.ts";
 import { type BenchRow, holds } from "./row.ts";
@@ -56,6 +56,7 @@ export async function bench({ device }: BenchOptions): Promise<BenchRow[]> {
     if (wants("rollout")) await rollout(state, module);
     if (wants("train")) await training(state, module, false);
     if (wants("lora")) await training(state, module, true);
+    if (values.only === "towers") await towers(state, module);
   } finally {
     reference.close();
   }

@@ -92,6 +92,29 @@ async function againstCompiled(state: Bench, batch: number, ours: number): Promi
   );
 }
 
+/** The two vision towers after each other and side by side, both by CUDA graph: "reference" is the former. */
+export async function towers(state: Bench, module: OpenVlaOftModel): Promise<void> {
+  for (const batch of [1, 8]) {
+    const inputs = randomInputs(state.config, batch, state.place);
+    const time = (captured: CapturedForward) => {
+      const replay = () => void captured.run({ ...inputs });
+      replay();
+      const ms = Math.min(...Array.from({ length: 3 }, () => milliseconds(replay, 10)));
+      captured.clear();
+      return ms;
+    };
+    const reference = time(capturedForward(module));
+    module.vision_backbone.sideBySide(true);
+    const ours = time(capturedForward(module));
+    module.vision_backbone.sideBySide(false);
+    report(
+      state,
+      lessIsBetter({ name: `forward, batch ${batch}, towers side by side`, unit: "ms", ours, reference }),
+    );
+    freed(state, Object.values(inputs));
+  }
+}
+
 /** TFLOP/s of a large square product, the better of the two sides: what the machine can do on this day. */
 async function matrixRate(state: Bench): Promise<number> {
   const side = state.tiny ? 256 : 8192;

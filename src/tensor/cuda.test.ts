@@ -7,6 +7,7 @@ import {
   deviceMemory,
   Event,
   emptyCache,
+  Fork,
   Generator,
   Graph,
   grad,
@@ -88,6 +89,28 @@ test("events measure time and streams run beside the default one", { skip }, asy
   synchronize();
   assert.ok(from.elapsed(to) >= 0 && to.done);
   assert.deepEqual(product.shape, [512, 512]);
+});
+
+test("work side by side gives what one after the other gives, captured or not", { skip }, () => {
+  const generator = new Generator(3, "cuda");
+  const [a, b] = [
+    randn([64, 64], { device: "cuda", generator }),
+    randn([64, 64], { device: "cuda", generator }),
+  ];
+  const fork = new Fork();
+  const both = () => {
+    const [left, right] = fork.run(
+      () => a.matmul(b).matmul(a),
+      () => scope(() => b.matmul(a).matmul(b)),
+    );
+    return left.add(right);
+  };
+  const expected = a.matmul(b).matmul(a).add(b.matmul(a).matmul(b)).toArray();
+  assert.deepEqual(both().toArray(), expected);
+  const { graph, result } = Graph.capture(both);
+  graph.replay();
+  assert.deepEqual(result.toArray(), expected);
+  graph.dispose();
 });
 
 test("pinned memory copies to the device and back without blocking, unchanged", { skip }, () => {

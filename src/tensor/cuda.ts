@@ -31,19 +31,28 @@ export const deviceMemory = (device = 0, resetPeaks = false): DeviceMemory =>
 /** Gives cached, unused blocks back to the driver. */
 export const emptyCache = (): void => cuda().cudaEmptyCache();
 
+/** The stream that work goes to now; −1 is the default one. */
+let currentStream = -1;
+
+function useStream(id: number): void {
+  cuda().streamUse(id);
+  currentStream = id;
+}
+
 export class Stream {
   readonly #id: number;
 
   constructor({ highPriority = false } = {}) {
     this.#id = cuda().streamNew(highPriority);
   }
-  /** Work issued inside `body` goes to this stream; afterwards the default stream is current again. */
+  /** Work issued inside `body` goes to this stream; afterwards the stream before is current again. */
   run<T>(body: () => T): T {
-    cuda().streamUse(this.#id);
+    const before = currentStream;
+    useStream(this.#id);
     try {
       return body();
     } finally {
-      cuda().streamUse(-1);
+      useStream(before);
     }
   }
   synchronize(): void {
@@ -77,6 +86,29 @@ export class Event {
   /** Milliseconds from this event to a later one; blocks until that one is done. */
   elapsed(later: Event): number {
     return cuda().eventElapsed(this.#id, later.#id);
+  }
+}
+
+/**
+ * Two pieces of work side by side, for small ones that do not fill the GPU alone. The second goes to a stream of its
+ * own and both are done, for whatever is issued afterwards, when `run` returns; it can be captured in a graph.
+ */
+export class Fork {
+  readonly #side = new Stream();
+  readonly #begin = new Event();
+  readonly #end = new Event();
+
+  run<A, B>(first: () => A, second: () => B): [A, B] {
+    this.#begin.record();
+    const beside = this.#side.run(() => {
+      this.#begin.wait();
+      const result = second();
+      this.#end.record();
+      return result;
+    });
+    const here = first();
+    this.#end.wait();
+    return [here, beside];
   }
 }
 

@@ -29,6 +29,7 @@ export {
   deviceMemory,
   Event,
   emptyCache,
+  Fork,
   Graph,
   Stream,
 } from "./cuda.ts";

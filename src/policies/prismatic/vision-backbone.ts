@@ -7,13 +7,14 @@
  * Shapes: B batch, N pictures, P patches per picture, C channels of both towers, D language width.
  */
 import { gelu, Linear, Module, type ModuleOptions } from "#nn";
-import { cat, type Tensor } from "#tensor";
+import { cat, Fork, type Tensor } from "#tensor";
 import type { PrismaticConfig } from "./config.ts";
 import { VisionTransformer } from "./vision-transformer.ts";
 
 export class VisionBackbone extends Module {
   readonly featurizer: VisionTransformer;
   readonly fused_featurizer: VisionTransformer;
+  #fork: Fork | undefined;
 
   constructor({ vision, patches }: PrismaticConfig, options: ModuleOptions) {
     super();
@@ -21,13 +22,17 @@ export class VisionBackbone extends Module {
     this.fused_featurizer = new VisionTransformer(vision[1], patches, options);
   }
 
+  /** On a GPU the towers may run at the same time: less latency where few pictures do not fill it. */
+  sideBySide(on: boolean): void {
+    this.#fork = on ? new Fork() : undefined;
+  }
+
   /** [B, 6·N, S, S] → [B, N·P, C], picture after picture. */
   forward(pixels_BKSS: Tensor): Tensor {
     const [first, second] = this.split(pixels_BKSS);
-    return this.join(
-      [this.featurizer.forward(first), this.fused_featurizer.forward(second)],
-      pixels_BKSS.size(0),
-    );
+    const see = () => this.featurizer.forward(first);
+    const alsoSee = () => this.fused_featurizer.forward(second);
+    return this.join(this.#fork?.run(see, alsoSee) ?? [see(), alsoSee()], pixels_BKSS.size(0));
   }
 
   /** What each tower sees, one picture per row: two [B·N, 3, S, S]. */
