@@ -11,6 +11,7 @@ import torch.nn.functional as F
 from torch import nn
 from torch.utils.checkpoint import checkpoint
 
+answers, sys.stdout = sys.stdout, sys.stderr  # whatever a library prints must not look like an answer
 sizes, device, action_tokens = json.loads(sys.argv[1]), sys.argv[2], int(sys.argv[3])
 cuda = device == "cuda"
 dtype = torch.bfloat16 if cuda else torch.float32
@@ -356,4 +357,4 @@ for line in sys.stdin:
     except Exception as error:  # a failed part is one row less, not the end of the run
         answer = {"error": f"{type(error).__name__}: {error}"[:300]}
         release()
-    print(json.dumps(answer), flush=True)
+    print(json.dumps(answer), file=answers, flush=True)

@@ -3,7 +3,8 @@
  *
  * For chains of element-wise operators that are bound by memory: one pass instead of five. Every kernel has a twin in
  * plain operators that defines it, runs everywhere else, and is what tests compare it with. A kernel has no gradient of
- * its own; `withGradient` gives its result one, by naming another kernel.
+ * its own; `withGradient` gives its result one, by naming another kernel. REVERIE_FUSED=0 turns all of them off, to see
+ * what they change.
  */
 import { addon, buffer } from "./addon.ts";
 import { deviceCode, dtypeCode } from "./dtype.ts";
@@ -88,12 +89,13 @@ export function withGradient(
 /** Whether a kernel can read these tensors, and whether somebody will ask for their gradients. */
 export type KernelFit = "no" | "recorded" | "free";
 
+const turnedOff = process.env.REVERIE_FUSED === "0";
 const bfloat16 = dtypeCode("bfloat16");
 const cuda = deviceCode("cuda") >> 8;
 
 /** Kernels read contiguous bfloat16 on a GPU. One question to the addon per tensor: this runs before every launch. */
 export function kernelFit(...tensors: readonly Tensor[]): KernelFit {
-  if (addon.kernelLaunch === undefined) return "no";
+  if (addon.kernelLaunch === undefined || turnedOff) return "no";
   let wanted = false;
   for (const { handle } of tensors) {
     addon.tensorMeta(handle);
