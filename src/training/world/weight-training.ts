@@ -69,7 +69,7 @@ export class WeightTraining<L extends Lesson<L>> {
   #step = 0;
 
   constructor(module: Module, settings: WeightTrainingSettings, lossOf: (lesson: L) => Tensor) {
-    const { steps, lr, lr_scheduler, lr_warmup_steps: warmup, adam_beta2, weight_decay } = settings;
+    const { steps, lr, lr_scheduler, adam_beta2, weight_decay } = settings;
     this.settings = settings;
     this.#lossOf = lossOf;
     const all = [...module.namedParameters()];
@@ -87,8 +87,7 @@ export class WeightTraining<L extends Lesson<L>> {
       weightDecay: weight_decay,
       ...(this.#rate && { rate: this.#rate }),
     });
-    this.#schedule =
-      lr_scheduler === "cosine" ? cosineSchedule(steps, warmup, 0.05) : constantSchedule(warmup);
+    this.#schedule = lr_scheduler === "cosine" ? cosineSchedule(steps, 0, 0.05) : constantSchedule();
   }
 
   get step(): number {
@@ -100,8 +99,9 @@ export class WeightTraining<L extends Lesson<L>> {
    * that has gone by; the schedule follows it where it is ahead of the steps.
    */
   take(lesson: L, hurry = 0): TrainingStep {
-    const place = Math.max(this.#step, Math.min(hurry, 1) * this.settings.steps);
-    const lr = this.settings.lr * this.#schedule(place);
+    const { steps, lr_warmup_steps: warmup, lr: full } = this.settings;
+    const place = Math.max(this.#step, Math.min(hurry, 1) * steps);
+    const lr = full * this.#schedule(place) * Math.min(1, (this.#step + 1) / Math.max(warmup, 1));
     this.#optimizer.groups[0]!.lr = lr;
     if (this.#rate) noGrad(() => this.#rate!.fill_(lr));
     const step = this.#captures ? this.#replay(lesson) : this.#compute(lesson);
