@@ -1,0 +1,124 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { RewardModel } from "#rewards";
+import { randn, stack, type Tensor, tensor } from "#tensor";
+import type { Imagined, ImagineRequest, World, WorldMemory, WorldStart } from "#worlds";
+import { tinyRecording } from "../../../test/worlds/tiny-recording.ts";
+import { RecordedFrames } from "./recorded-frames.ts";
+import { holds, measureTruth } from "./truth.ts";
+import { truthPlot } from "./truth-plot.ts";
+import { RecordedTruth } from "./truth-source.ts";
+import { truthTable } from "./truth-table.ts";
+
+const frames = new RecordedFrames([tinyRecording(12, 16)], "cpu");
+const options = { chunks: 2, batch: 5, threshold: 0.5, holdFrames: 1, seed: 0 };
+const source = () => new RecordedTruth(frames, { episodes: 12, chunk: 8 });
+
+/** Knows the recording by heart: what it imagines is what was recorded, with as much noise as asked for. */
+class PerfectWorld implements World {
+  readonly name = "perfect";
+  readonly chunk = 8;
+  readonly actionSize = 7;
+  readonly imageSize = [16, 16] as const;
+  readonly keyframes = 0;
+  readonly needsPose = false;
+  readonly #noise: number;
+  #from = 0;
+
+  constructor(noise = 0) {
+    this.#noise = noise;
+  }
+
+  begin(starts: readonly WorldStart[]): WorldMemory[] {
+    const first = this.#from;
+    this.#from += starts.length;
+    return starts.map((_, i) => ({ row: tensor(frames.episodes[first + i]!.first) }));
+  }
+
+  imagine({ memories }: ImagineRequest): Imagined {
+    const rows = memories.map(({ row }) => Number(row!.item()));
+    const pictures = rows.map((row) =>
+      frames.pick(tensor(BigInt64Array.from({ length: this.chunk }, (_, c) => BigInt(row + c + 1)))),
+    );
+    const all = stack(pictures);
+    return {
+      memories: rows.map((row) => ({ row: tensor(row + this.chunk) })),
+      frames: all.add(randn([...all.shape]).mul(this.#noise)),
+      latents: all.transpose(1, 2),
+    };
+  }
+
+  encodeFrames(all: Tensor): Tensor {
+    return all.transpose(1, 2);
+  }
+
+  to(): void {}
+
+  state(): ReadonlyMap<string, Tensor> {
+    return new Map();
+  }
+}
+
+/** Sees the square: right edge for the first task, lower edge for the second. */
+const seeingJudge: RewardModel = {
+  name: "seeing",
+  judge(pictures, instructions) {
+    const bright = pictures.select(1, 0).gt(0.3).float();
+    const edges = [bright.select(2, 15), bright.select(1, 15)].map((edge) =>
+      edge.mean(1).gt(0.2).float().toArray().map(Number),
+    );
+    return tensor(instructions.map((sentence, i) => edges[sentence === "go right" ? 0 : 1]![i]!));
+  },
+  checkInstruction() {},
+  to() {},
+  state: () => new Map(),
+};
+
+test("a world that imagines the recording itself has no error, drift or false verdict", async () => {
+  const report = await measureTruth(new PerfectWorld(), seeingJudge, source(), options);
+  assert.equal(report.episodes, 12);
+  assert.ok(report.frames.every(({ psnr, ssim, drift }) => psnr > 59 && ssim > 0.9999 && drift! < 1e-5));
+  assert.equal(report.frames.length, 16);
+  assert.deepEqual(
+    [report.agreement.share, report.falseSuccess.count, report.missedSuccess.count],
+    [1, 0, 0],
+  );
+  assert.ok(report.trueSuccess.count > 0 && report.trueSuccess.count < 12);
+  assert.equal(report.judge.real.auc, 1);
+  assert.ok(report.tasks.every(({ gap }) => gap === 0));
+});
+
+test("noise lowers PSNR and SSIM and is seen in the report's table and plot", async () => {
+  const report = await measureTruth(new PerfectWorld(0.3), seeingJudge, source(), options);
+  assert.ok(report.firstChunkPsnr > 12 && report.firstChunkPsnr < 22, `${report.firstChunkPsnr} dB`);
+  assert.ok(report.frames[0]!.ssim < 0.9);
+  assert.match(truthTable(report), /agreement +\d+\.\d %.*\n.*false success/);
+  assert.deepEqual([...truthPlot(report).subarray(1, 4)], [...Buffer.from("PNG")]);
+});
+
+test("a judge that always says yes is all false successes, and one that says no misses them all", async () => {
+  const saying = (value: number): RewardModel => ({
+    ...seeingJudge,
+    judge: (_, instructions) => tensor(instructions.map(() => value)),
+  });
+  const yes = await measureTruth(new PerfectWorld(), saying(1), source(), options);
+  assert.equal(yes.falseSuccess.count, 12 - yes.trueSuccess.count);
+  assert.equal(yes.dreamSuccess.share, 1);
+  const no = await measureTruth(new PerfectWorld(), saying(0), source(), options);
+  assert.equal(no.missedSuccess.share, 1);
+  assert.ok(Number.isNaN(no.falseSuccess.share));
+});
+
+test("success must hold for as many frames as asked", () => {
+  assert.equal(holds([0, 0.9, 0, 0.9], 0.8, 1), true);
+  assert.equal(holds([0, 0.9, 0, 0.9], 0.8, 2), false);
+  assert.equal(holds([0, 0.9, 0.85, 0], 0.8, 2), true);
+});
+
+test("recordings too short for one chunk are an error that says so", () => {
+  const short = new RecordedFrames([tinyRecording(3, 5)], "cpu");
+  assert.throws(
+    () => new RecordedTruth(short, { episodes: 3, chunk: 8 }),
+    /no recorded episode has 8 actions/,
+  );
+});
