@@ -11,6 +11,10 @@ export interface CommandEntry {
 }
 
 export const commands: Readonly<Record<string, CommandEntry>> = {
+  start: {
+    summary: "the main job: evaluate the shipped policy, improve it with GRPO, evaluate it again",
+    load: async () => (await import("./start/index.ts")).startCommand,
+  },
   train: {
     summary: "fine-tune a policy with reinforcement learning, as a configuration says",
     load: async () => (await import("./train/index.ts")).trainCommand,

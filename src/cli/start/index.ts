@@ -1,0 +1,36 @@
+/** `start`: the main job. Evaluates the shipped policy, improves it with reinforcement learning, and evaluates it again. */
+import type { Command } from "../command.ts";
+import { parseJob } from "./arguments.ts";
+import { MainJob, readJob } from "./job.ts";
+import { openJobScreen } from "./job-screen.ts";
+import { reportText } from "./report.ts";
+import { Interrupted, Stopping } from "./stopping.ts";
+
+export const startCommand: Command = {
+  usage:
+    "start [CONFIG] [key=value…] [--seed N] [--minutes 10] [--control] [--resume] [--out DIR] [--device cpu|cuda] [--config-path DIR]\n\n" +
+    "CONFIG is quickstart unless named. --minutes ends the training early enough for the whole job to take no longer; 0: no limit.\n" +
+    "--control shuffles the advantages: a run that must not improve. --resume goes on where a job was interrupted.",
+
+  async run(argv) {
+    const job = parseJob(argv, this.usage);
+    await readJob(job);
+    const { minutes, seconds } = job.state;
+    const screen = openJobScreen(job.folder, { limit: 60 * minutes, spent: seconds });
+    const stopping = new Stopping(screen.say);
+    const main = new MainJob(job, screen, stopping);
+    screen.say(`results go to ${job.folder}`);
+    try {
+      const result = await main.run();
+      screen.close();
+      console.log(reportText(result));
+    } catch (error) {
+      if (!(error instanceof Interrupted)) throw error;
+      main.keepTime();
+      screen.say(`interrupted; go on with: npx reverie start --resume --out ${job.folder}`);
+      process.exit(error.signal === "SIGINT" ? 130 : 143); // threads that were ended may hold the process open
+    } finally {
+      stopping.close();
+    }
+  },
+};

@@ -1,0 +1,213 @@
+/**
+ * The main job: how good is the policy, train it, how good is it now?
+ *
+ * Each part is an ordinary run of the engine (`reverie eval`, `train`, `eval`), and leaves its result on disk before the next begins.
+ * So an interrupted job goes on with the first part whose result is missing.
+ */
+import { existsSync, writeFileSync } from "node:fs";
+import { join, relative } from "node:path";
+import type { CheckedConfig } from "#config";
+import { readMetricsFile } from "#metrics";
+import { UserError } from "#registry";
+import {
+  checkpointRoot,
+  describeImprovement,
+  drawLearningCurve,
+  type EngineHandle,
+  type EvaluationFile,
+  type ImprovementFile,
+  newestWhole,
+  readEvaluation,
+  readRun,
+  writeImprovement,
+} from "#training";
+import { type Job, type JobState, keepJob } from "./arguments.ts";
+import { filmPairs } from "./film-pairs.ts";
+import type { JobScreen } from "./job-screen.ts";
+import type { Stopping } from "./stopping.ts";
+
+export interface JobResult {
+  readonly file: ImprovementFile;
+  readonly folder: string;
+  readonly checkpoint: string;
+}
+
+const runOverrides = (folder: string, { overrides }: JobState): string[] => [
+  `runner.logger.log_path=${folder}`,
+  ...overrides,
+];
+
+/** The job's configuration, checked: its mistakes are told before anything is made or started. */
+export function readJob(
+  { folder, state }: Pick<Job, "folder" | "state">,
+  changes: readonly string[] = [],
+): Promise<CheckedConfig> {
+  return readRun(state.config, {
+    overrides: [...runOverrides(folder, state), ...changes],
+    requireFiles: true,
+    ...(state.config_path !== null && { configPath: state.config_path }),
+  });
+}
+
+export class MainJob {
+  readonly #folder: string;
+  readonly #screen: JobScreen;
+  readonly #stopping: Stopping;
+  #state: JobState;
+
+  constructor({ folder, state }: Job, screen: JobScreen, stopping: Stopping) {
+    this.#folder = folder;
+    this.#state = state;
+    this.#screen = screen;
+    this.#stopping = stopping;
+  }
+
+  async run(): Promise<JobResult> {
+    this.#keep({});
+    const before = await this.#evaluate("before", []);
+    this.#screen.measured(before);
+    if (!this.#state.trained) await this.#train();
+    const checked = await this.#read([]);
+    const checkpoint = newestWhole(checkpointRoot(checked), this.#screen.say)?.folder;
+    if (checkpoint === undefined)
+      throw new UserError(
+        `there is no whole checkpoint in ${checkpointRoot(checked)}; begin anew without --resume`,
+      );
+    const trained = modelOverrides(join(checkpoint, "actor", "model"));
+    const after = await this.#evaluate("after", trained);
+    return this.#report(checked, { before, after, checkpoint, trained });
+  }
+
+  /** Notes where the job stands, and the time it has taken. */
+  keepTime(): void {
+    this.#keep({ seconds: this.#screen.clock.elapsed() });
+  }
+
+  async #evaluate(part: "before" | "after", changes: readonly string[]): Promise<EvaluationFile> {
+    const resultFile = join(this.#folder, part, "results.json");
+    if (!existsSync(resultFile)) {
+      this.#screen.begin(part);
+      const overrides = [
+        `runner.logger.log_path=${join(this.#folder, part)}`,
+        "runner.only_eval=True",
+        ...this.#state.overrides,
+        ...changes,
+      ];
+      await this.#stopping.run({ work: "evaluate", ...this.#config(), overrides, resultFile }, this.#screen);
+    }
+    const file = readEvaluation(resultFile);
+    this.#screen.say(`  success ${(100 * file.success).toFixed(1)} % of ${file.episodes} episodes`);
+    return file;
+  }
+
+  async #train(): Promise<void> {
+    let engine: EngineHandle | undefined;
+    let [steps, planned, outOfTime] = [0, 0, false];
+    const { clock } = this.#screen;
+    this.#screen.begin("training");
+    const overrides = [...runOverrides(this.#folder, this.#state), "runner.resume_dir=auto"];
+    await this.#stopping.run(
+      { work: "train", ...this.#config(), overrides },
+      {
+        ...this.#screen,
+        say: (line) => line.startsWith("no checkpoint to resume from") || this.#screen.say(line),
+        opened: (step, totalSteps) => {
+          [steps, planned] = [step, totalSteps];
+          this.#screen.opened?.(step, totalSteps);
+        },
+        told: (step, metrics) => {
+          steps = step + 1;
+          this.#screen.told(step, metrics);
+          if (outOfTime || !clock.mustStop || steps === planned) return;
+          outOfTime = true;
+          engine?.stop();
+        },
+      },
+      (started) => {
+        engine = started;
+      },
+    );
+    const endedBy = steps < planned ? "time" : "steps";
+    this.#keep({ trained: { steps, planned_steps: planned, ended_by: endedBy } });
+  }
+
+  async #report(checked: CheckedConfig, parts: ReportParts): Promise<JobResult> {
+    this.#screen.begin("report");
+    const { before, after, checkpoint } = parts;
+    const curve = join(this.#folder, "learning-curve.png");
+    const video = join(this.#folder, "before-after.mp4");
+    await this.#film(video, parts);
+    const steps = readMetricsFile(join(this.#folder, "metrics.jsonl")).map(({ metrics }) => ({
+      success: metrics["env/success_once"] ?? Number.NaN,
+      episodes: metrics["env/num_trajectories"] ?? 0,
+      seconds: metrics["time/step"] ?? 0,
+    }));
+    const seconds = this.#screen.clock.elapsed();
+    const local = (path: string): string => relative(this.#folder, path);
+    const file = describeImprovement(before, after, {
+      control: this.#state.control,
+      training: {
+        ...this.#state.trained!,
+        episodes: steps.reduce((sum, { episodes }) => sum + episodes, 0),
+      },
+      seconds,
+      phases: {
+        before: before.seconds,
+        training: steps.reduce((sum, step) => sum + step.seconds, 0),
+        after: after.seconds,
+      },
+      files: {
+        checkpoint: local(checkpoint),
+        before: "before/results.json",
+        after: "after/results.json",
+        learning_curve: local(curve),
+        ...(existsSync(video) && { video: local(video) }),
+      },
+    });
+    const title = `${titleOf(checked)}${file.control ? ", advantages shuffled" : ""}`;
+    writeFileSync(curve, drawLearningCurve({ title, steps, before: file.before, after: file.after }));
+    writeImprovement(join(this.#folder, "results.json"), file);
+    this.#keep({ seconds });
+    return { file, folder: this.#folder, checkpoint };
+  }
+
+  /** A job without a film is still a job: a missing encoder or camera is told and passed over. */
+  async #film(path: string, { trained }: ReportParts): Promise<void> {
+    try {
+      await filmPairs(path, await this.#read([]), await this.#read(trained));
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error;
+      this.#screen.say(`no film: ${error.message}`);
+    }
+  }
+
+  #read(changes: readonly string[]): Promise<CheckedConfig> {
+    return readJob({ folder: this.#folder, state: this.#state }, changes);
+  }
+
+  #config(): { readonly config: string; readonly configPath: string | undefined } {
+    return { config: this.#state.config, configPath: this.#state.config_path ?? undefined };
+  }
+
+  #keep(changes: Partial<JobState>): void {
+    this.#state = { ...this.#state, ...changes };
+    keepJob({ folder: this.#folder }, this.#state);
+  }
+}
+
+interface ReportParts {
+  readonly before: EvaluationFile;
+  readonly after: EvaluationFile;
+  readonly checkpoint: string;
+  readonly trained: readonly string[];
+}
+
+const modelOverrides = (folder: string): string[] => [
+  `actor.model.model_path=${folder}`,
+  `rollout.model.model_path=${folder}`,
+];
+
+function titleOf({ config }: CheckedConfig): string {
+  const suite = String((config.env.eval ?? config.env.train).task_suite_name);
+  return `${suite}, ${String(config.algorithm.adv_type).toUpperCase()}, seed ${config.runner.seed}`;
+}

@@ -1,0 +1,74 @@
+/** What the main job says at its end: a table, a verdict, where things are, and how to go on. */
+import { join } from "node:path";
+import { formatDuration } from "#metrics";
+import { type ImprovementFile, percent } from "#training";
+import type { JobResult } from "./job.ts";
+
+type Rate = ImprovementFile["before"];
+
+export function reportText({ file, folder, checkpoint }: JobResult): string {
+  const { training, seconds } = file;
+  const limited = training.ended_by === "time" ? ` (of ${training.planned_steps}; the time was up)` : "";
+  const files = Object.entries(file.files).map(([name, path]) => [
+    name.replaceAll("_", " "),
+    join(folder, path),
+  ]);
+  return [
+    "",
+    table(file),
+    "",
+    verdict(file),
+    "",
+    `${training.steps} training steps${limited}, ${training.episodes} episodes, ${formatDuration(seconds)} in all`,
+    ...[["results", join(folder, "results.json")], ...files].map(
+      ([name = "", path]) => `  ${name.padEnd(15)} ${path}`,
+    ),
+    "",
+    "go on:",
+    ...nextCommands(file, folder, checkpoint).map((line) => `  ${line}`),
+  ].join("\n");
+}
+
+function table({ tasks, before, after }: ImprovementFile): string {
+  const rows = [...tasks, { task: "all", before, after }];
+  const width = Math.max(...rows.map(({ task }) => task.length), 4);
+  const interval = ({ success, low, high }: Rate): string =>
+    `${percent(success).padStart(7)}  ${percent(low).padStart(6)} – ${percent(high).padEnd(7)}`;
+  const head = (name: string): string => `${name.padStart(7)}  ${"95 % interval".padEnd(16)}`;
+  return [
+    `${"task".padEnd(width)}  ${head("before")}  ${head("after")}  starts`,
+    ...rows.map(
+      (row) =>
+        `${row.task.padEnd(width)}  ${interval(row.before)}  ${interval(row.after)}  ${String(row.after.episodes).padStart(6)}`,
+    ),
+  ].join("\n");
+}
+
+export function verdict({ gain, significance, control }: ImprovementFile): string {
+  const { p, gained, lost, significant, intervals_overlap: overlap } = significance;
+  const points = `${gain >= 0 ? "+" : ""}${(100 * gain).toFixed(1)} points`;
+  const numbers = `${gained} starts gained, ${lost} lost, exact McNemar p = ${p < 1e-4 ? p.toExponential(1) : p.toFixed(4)}`;
+  const intervals = overlap ? "the 95 % intervals overlap" : "the 95 % intervals do not overlap";
+  const words = !significant
+    ? `no significant change: ${points} may be luck`
+    : gain > 0
+      ? `the policy is better: ${points}`
+      : `the policy is worse: ${points}`;
+  const note = control ? "control run, advantages shuffled: there was nothing to learn\n" : "";
+  return `${note}${words}\n${numbers}; ${intervals}`;
+}
+
+function nextCommands(
+  { config, training, control }: ImprovementFile,
+  folder: string,
+  checkpoint: string,
+): string[] {
+  const more = training.steps + 30;
+  return [
+    `npx reverie train ${config} --resume --out ${folder} runner.max_epochs=${more}   # train on`,
+    `npx reverie eval ${config} --model ${checkpoint} --greedy   # the likeliest actions instead of samples`,
+    control
+      ? "npx reverie start   # the same, with true advantages"
+      : "npx reverie start --control   # the same with shuffled advantages: must not improve",
+  ];
+}
