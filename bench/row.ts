@@ -26,24 +26,14 @@ interface RowInput {
 }
 
 /** A row whose numbers are times or bytes: less is better. */
-export function lessIsBetter({ name, unit, ours, reference, limit, goal }: RowInput): BenchRow {
-  const ratio = reference === undefined ? null : ours / reference;
-  const ok = ratio === null || goal === undefined ? null : ratio <= goal;
-  return {
-    name,
-    unit,
-    ours,
-    reference: reference ?? null,
-    limit: limit ?? null,
-    ratio,
-    goal: goal ?? null,
-    ok,
-  };
-}
+export const lessIsBetter = (input: RowInput): BenchRow =>
+  row(input, input.reference === undefined ? null : input.ours / input.reference);
 
 /** A row whose numbers are rates: more is better, and the ratio is reference / ours. */
-export function moreIsBetter({ name, unit, ours, reference, limit, goal }: RowInput): BenchRow {
-  const ratio = reference === undefined ? null : reference / ours;
+export const moreIsBetter = (input: RowInput): BenchRow =>
+  row(input, input.reference === undefined ? null : input.reference / input.ours);
+
+function row({ name, unit, ours, reference, limit, goal }: RowInput, ratio: number | null): BenchRow {
   const ok = ratio === null || goal === undefined ? null : ratio <= goal;
   return {
     name,
