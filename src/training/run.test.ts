@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { WorldSizes } from "#config";
+import { readSafetensors } from "#formats";
 import { type Metrics, readMetricsFile } from "#metrics";
 import { liveTensors } from "#tensor";
 import { listCheckpoints } from "./checkpoint/folder.ts";
@@ -153,19 +154,64 @@ function assertClose(actual: readonly Metrics[], expected: readonly Metrics[]): 
   }
 }
 
-test("one actor rank and four give the same losses to 1e-6 over five steps", async () => {
-  const ranks = (count: number) =>
-    play(grpo, [
-      ...alive,
-      `cluster.simulated_devices=${count}`,
-      `cluster.component_placement={env: 0, rollout: 0, actor: all}`,
-      "runner.max_epochs=5",
-      "algorithm.group_size=2",
-      "env.train.total_num_envs=8",
-      "actor.global_batch_size=8",
-      "actor.micro_batch_size=1",
-    ]);
-  const [one, four] = [await ranks(1), await ranks(4)];
-  assert.equal(four.worlds.actor, 4);
-  assertClose(four.metrics, one.metrics);
+const eight = [
+  ...alive,
+  "env.train.total_num_envs=8",
+  "actor.global_batch_size=8",
+  "actor.micro_batch_size=1",
+  "cluster.component_placement={env: 0, rollout: 0, actor: all}",
+];
+const ranks = (count: number) => `cluster.simulated_devices=${count}`;
+
+for (const strategy of ["no_shard", "full_shard"]) {
+  test(`one actor rank and four (${strategy}) give the same losses to 1e-6 over five steps`, async () => {
+    const sharding = `actor.fsdp_config.sharding_strategy=${strategy}`;
+    const one = await play(grpo, [...eight, "runner.max_epochs=5", ranks(1)]);
+    const four = await play(grpo, [...eight, "runner.max_epochs=5", ranks(4), sharding]);
+    assert.equal(four.worlds.actor, 4);
+    assertClose(four.metrics, one.metrics);
+  });
+}
+
+test("a run with a sharded optimiser goes on to the bit, and its checkpoint also fits one rank", async () => {
+  const straight = await play(grpo, [...eight, "runner.max_epochs=3", ranks(2)]);
+  const logs = newFolder();
+  await play(grpo, [...eight, "runner.max_epochs=2", ranks(2)], logs);
+  const resumed = await play(
+    grpo,
+    [...eight, "runner.max_epochs=3", "runner.resume_dir=auto", ranks(2)],
+    logs,
+  );
+  assert.deepEqual(resumed.weights, straight.weights);
+  assert.deepEqual(resumed.metrics, straight.metrics);
+  const alone = newFolder();
+  await play(grpo, [...eight, "runner.max_epochs=2", ranks(2)], alone);
+  const single = await play(
+    grpo,
+    [...eight, "runner.max_epochs=3", "runner.resume_dir=auto", ranks(1)],
+    alone,
+  );
+  assertClose(single.metrics, straight.metrics);
+});
+
+test("16-bit weights learn through 32-bit masters, on one rank and on two, and resume to the bit", async () => {
+  const half = [
+    ...eight,
+    "actor.model.precision=bf16",
+    "actor.optim.lr=1e-5",
+    "actor.optim.lr_warmup_steps=0",
+  ];
+  const straight = await play(grpo, [...half, "runner.max_epochs=3", ranks(1)]);
+  const logs = newFolder();
+  await play(grpo, [...half, "runner.max_epochs=2", ranks(1)], logs);
+  const resumed = await play(
+    grpo,
+    [...half, "runner.max_epochs=3", "runner.resume_dir=auto", ranks(1)],
+    logs,
+  );
+  assert.deepEqual(resumed.weights, straight.weights);
+  const optimizer = (folder: string) => readSafetensors(join(folder, "actor", "optimizer.safetensors"));
+  const masters = [...optimizer(straight.folder)].filter(([name]) => name.startsWith("master."));
+  assert.ok(masters.length > 0);
+  for (const [name, master] of masters) assert.equal(master.dtype, "float32", name);
 });

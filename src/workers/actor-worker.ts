@@ -20,10 +20,9 @@ import { type RunConfig, samplingMode } from "#config";
 import { type Minibatch, mapMinibatch, minibatchSize, selectSamples, sliceSamples } from "#data";
 import type { LearnOptions, Policy } from "#policies";
 import { UserError } from "#registry";
-import { keep, noGrad, type ProcessGroup, scope, type Tensor, zeros } from "#tensor";
-import { sumGradients } from "./gradient-group.ts";
+import { keep, noGrad, scope, type Tensor, zeros } from "#tensor";
 import { learningRateFactor } from "./learning-rate.ts";
-import { PolicyOptimizer } from "./optimizer.ts";
+import { type Company, PolicyOptimizer } from "./optimizer.ts";
 
 export interface ActorParts {
   readonly policy: Policy;
@@ -32,9 +31,8 @@ export interface ActorParts {
   readonly config: RunConfig;
   readonly rank: number;
   readonly worldSize: number;
-  /** Where gradients are summed; absent with one rank. */
-  readonly group?: ProcessGroup | undefined;
-  readonly ranks?: Ranks;
+  /** The other ranks; absent with one. */
+  readonly company?: Company | undefined;
   readonly runSteps: number; // training steps of the whole run
   readonly decisions: number; // T per column
   /** The order of samples, by training step and update epoch. */
@@ -66,7 +64,7 @@ export class ActorWorker {
     this.policy = policy;
     this.#parts = parts;
     this.#settings = config.algorithm as unknown as AlgorithmSettings;
-    this.optimizer = new PolicyOptimizer(policy, config.actor.optim);
+    this.optimizer = new PolicyOptimizer(policy, config.actor, parts.company);
     this.#rate = learningRateFactor(config.actor.optim, parts.runSteps);
     const { temperature, topK } = samplingMode(config, "train");
     this.#learnOptions = {
@@ -75,6 +73,10 @@ export class ActorWorker {
       entropy: this.#settings.entropy_bonus > 0,
       checkpointing: config.actor.fsdp_config.gradient_checkpointing,
     };
+  }
+
+  get #ranks(): Ranks {
+    return this.#parts.company?.ranks ?? alone;
   }
 
   /** All updates of one training step. */
@@ -96,7 +98,7 @@ export class ActorWorker {
         onMinibatch?.();
       }
     }
-    const sums = await (this.#parts.ranks ?? alone).sum(totals.sums.toArray().map(Number));
+    const sums = await this.#ranks.sum(totals.sums.toArray().map(Number));
     totals.sums.dispose();
     this.#complain(totals, step);
     const { rates } = this.optimizer;
@@ -125,7 +127,7 @@ export class ActorWorker {
   }
 
   async #learnMinibatch(samples: Minibatch, rows: Tensor, totals: Totals): Promise<void> {
-    const { group, ranks, config } = this.#parts;
+    const { config } = this.#parts;
     const context: LossContext = {
       settings: this.#settings,
       horizon: {
@@ -135,7 +137,7 @@ export class ActorWorker {
       criticWarmup: this.optimizer.warmsUp,
     };
     const whole = scope(() => selectSamples({ ...samples, forwardInputs: {} }, rows));
-    const denominators = await countLossTotals(whole, context, ranks);
+    const denominators = await countLossTotals(whole, context, this.#ranks);
     const own = scope(() => this.#select(samples, liveRows(whole, rows)));
     disposeSamples(whole);
     const size = minibatchSize(own);
@@ -152,9 +154,7 @@ export class ActorWorker {
       await new Promise(setImmediate); // messages, timers and signals live on
     }
     disposeSamples(own);
-    const gradients = this.optimizer.gradients();
-    if (group) await sumGradients([...gradients.values()], group);
-    const { norm, taken } = this.optimizer.step(gradients);
+    const { norm, taken } = await this.optimizer.step();
     if (taken) totals.norm += norm;
     totals[taken ? "taken" : "skipped"]++;
   }

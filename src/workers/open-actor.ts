@@ -48,8 +48,7 @@ export async function openActor(options: ActorOptions): Promise<ActorWorker> {
     config,
     rank,
     worldSize,
-    group,
-    ...(numbers && { ranks: ranksOf(numbers) }),
+    ...(numbers && { company: { group: group ?? numbers, ranks: ranksOf(numbers) } }),
     runSteps: options.runSteps,
     decisions: options.decisions,
     shuffle: Stream.ofRun(config.runner.seed).branch("shuffle"),
@@ -61,6 +60,8 @@ export interface RemoteActor {
   learn(samples: Minibatch, step: number): Promise<Learned>;
   restore(state: ReadonlyMap<string, Tensor>, steps: number): Promise<void>;
   loadWeights(weights: ReadonlyMap<string, Tensor>): Promise<void>;
+  /** Takes part when the optimiser's state is gathered. */
+  shareState(): Promise<void>;
 }
 
 /** For threads: the tensors that arrive are freed after use. */
@@ -81,6 +82,9 @@ export async function openRemoteActor(options: ActorOptions): Promise<RemoteActo
     async restore(state, steps) {
       actor.optimizer.loadState(state, steps);
       free(state.values());
+    },
+    async shareState() {
+      await actor.optimizer.lendState(() => {});
     },
     async loadWeights(weights) {
       actor.policy.module.loadState(weights, { strict: false });

@@ -3,65 +3,92 @@
  *
  * While the critic warms up only its group moves; the policy's moments are left as they are, so that nothing of the warm-up lingers.
  */
+import type { Ranks } from "#algorithms";
 import type { RunConfig } from "#config";
 import type { Policy } from "#policies";
 import { UserError } from "#registry";
-import { AdamW, clipGradNorm, type ParameterGroup, scope, type Tensor } from "#tensor";
-
-export type GradientStep = { readonly norm: number; readonly taken: boolean };
+import type { ProcessGroup, Tensor } from "#tensor";
+import { sumGradients } from "./gradient-group.ts";
+import { ShardedUpdate } from "./sharded-update.ts";
+import { type GradientStep, type WeightGroup, type WeightUpdate, WholeUpdate } from "./weight-update.ts";
 
 const isCritic = (name: string): boolean => name.includes("value_head");
 
+/** The other ranks, where there are any. */
+export interface Company {
+  readonly group: ProcessGroup;
+  readonly ranks: Ranks;
+}
+
 export class PolicyOptimizer {
-  readonly #adam: AdamW;
+  /** What is trained, by name. */
+  readonly weights: ReadonlyMap<string, Tensor>;
   readonly #settings: RunConfig["actor"]["optim"];
-  readonly #weights: ReadonlyMap<string, Tensor>;
+  readonly #update: WeightUpdate;
+  readonly #company: Company | undefined;
+  readonly #sharded: boolean;
   /** Optimiser steps taken so far, in all. */
   steps = 0;
 
-  constructor(policy: Policy, settings: RunConfig["actor"]["optim"]) {
+  constructor(policy: Policy, actor: RunConfig["actor"], company: Company | undefined) {
     const trained = [...policy.module.namedParameters()].filter(([, weight]) => weight.requiresGrad);
     if (trained.length === 0)
       throw new UserError("no weight of this policy is to be trained: all are frozen");
-    this.#settings = settings;
-    this.#weights = new Map(trained);
-    const critic = trained.filter(([name]) => isCritic(name));
-    const groups: ParameterGroup[] = [
-      { parameters: new Map(trained.filter(([name]) => !isCritic(name))), lr: settings.lr },
-      ...(critic.length > 0 ? [{ parameters: new Map(critic), lr: settings.value_lr ?? settings.lr }] : []),
-    ];
-    this.#adam = new AdamW(groups, {
-      betas: [settings.adam_beta1, settings.adam_beta2],
-      eps: settings.adam_eps,
-      weightDecay: settings.weight_decay,
-    });
+    this.#settings = actor.optim;
+    this.weights = new Map(trained);
+    this.#company = company;
+    this.#sharded = company !== undefined && actor.fsdp_config.sharding_strategy !== "no_shard";
+    this.#update = this.#open(trained);
   }
 
-  /** What is trained, by name. */
-  get weights(): ReadonlyMap<string, Tensor> {
-    return this.#weights;
+  #open(trained: readonly (readonly [string, Tensor])[]): WeightUpdate {
+    const settings = this.#settings;
+    const critic = trained.filter(([name]) => isCritic(name));
+    const groups: WeightGroup[] = [
+      { weights: new Map(trained.filter(([name]) => !isCritic(name))), lr: settings.lr },
+      ...(critic.length > 0 ? [{ weights: new Map(critic), lr: settings.value_lr ?? settings.lr }] : []),
+    ];
+    const options = {
+      betas: [settings.adam_beta1, settings.adam_beta2] as const,
+      eps: settings.adam_eps,
+      weightDecay: settings.weight_decay,
+    };
+    if (this.#company && this.#sharded)
+      return new ShardedUpdate(groups, options, this.#company.group, this.#company.ranks);
+    return new WholeUpdate(groups, { ...options, masters: settings.master_weights });
   }
 
   get warmsUp(): boolean {
-    return this.steps < this.#settings.critic_warmup_steps && this.#adam.groups.length > 1;
+    return this.steps < this.#settings.critic_warmup_steps && this.#update.groups.length > 1;
   }
 
   /** Sets the rates for a training step: the schedule's factor of each group's own. */
   setRates(factor: number): void {
-    const [policy, critic] = this.#adam.groups as [ParameterGroup, ParameterGroup | undefined];
+    const [policy, critic] = this.#update.groups as [WeightGroup, WeightGroup | undefined];
     policy.lr = this.#settings.lr * factor;
     if (critic) critic.lr = (this.#settings.value_lr ?? this.#settings.lr) * factor;
   }
 
   get rates(): { readonly actor: number; readonly critic: number | undefined } {
-    const [policy, critic] = this.#adam.groups as [ParameterGroup, ParameterGroup | undefined];
+    const [policy, critic] = this.#update.groups as [WeightGroup, WeightGroup | undefined];
     return { actor: this.warmsUp ? 0 : policy.lr, critic: critic?.lr };
   }
 
-  /** Gradients of the weights that take part now; those that no loss reached are absent. */
-  gradients(): Map<string, Tensor> {
+  /** One update with the weights' gradients, summed over all ranks; afterwards there are none. */
+  async step(): Promise<GradientStep> {
+    const gradients = this.#gradients();
+    if (this.#company && !this.#sharded) await sumGradients([...gradients.values()], this.#company.group);
+    const taken = await this.#update.apply(gradients, this.#settings.clip_grad);
+    for (const gradient of gradients.values()) gradient.dispose();
+    for (const weight of this.weights.values()) weight.grad = null;
+    this.steps++;
+    return taken;
+  }
+
+  /** Of the weights that take part now; those that no loss reached are absent. */
+  #gradients(): Map<string, Tensor> {
     const found = new Map<string, Tensor>();
-    for (const [name, weight] of this.#weights) {
+    for (const [name, weight] of this.weights) {
       if (this.warmsUp && !isCritic(name)) continue;
       const gradient = weight.grad;
       if (gradient) found.set(name, gradient);
@@ -69,31 +96,17 @@ export class PolicyOptimizer {
     return found;
   }
 
-  /** Clips and updates. A norm that is not finite takes no step: one bad batch must not ruin the weights. */
-  step(gradients: ReadonlyMap<string, Tensor>): GradientStep {
-    const norm = scope(() => Number(clipGradNorm([...gradients.values()], this.#settings.clip_grad).item()));
-    const taken = Number.isFinite(norm);
-    if (taken) this.#adam.step(gradients);
-    this.forget(gradients);
-    this.steps++;
-    return { norm, taken };
-  }
-
-  forget(gradients: ReadonlyMap<string, Tensor>): void {
-    for (const gradient of gradients.values()) gradient.dispose();
-    this.#adam.zeroGrad();
-  }
-
-  state(): Map<string, Tensor> {
-    return this.#adam.state();
+  /** By parameter name, the same for any number of ranks; lent for the call only. All ranks must ask together. */
+  lendState(use: (state: ReadonlyMap<string, Tensor>) => void): Promise<void> {
+    return this.#update.lendState(use);
   }
 
   loadState(state: ReadonlyMap<string, Tensor>, steps: number): void {
-    this.#adam.loadState(state);
+    this.#update.loadState(state);
     this.steps = steps;
   }
 
   dispose(): void {
-    this.#adam.dispose();
+    this.#update.dispose();
   }
 }

@@ -27,6 +27,10 @@ const optimizer = z.strictObject({
   weight_decay: z.number().min(0).default(0.01),
   clip_grad: z.number().positive(),
   critic_warmup_steps: z.int().min(0).default(0).describe("optimiser steps that train only the value head"),
+  master_weights: z
+    .boolean()
+    .default(true)
+    .describe("keep 32-bit copies of 16-bit weights, so that small updates are not rounded away"),
   lr_scheduler: z.enum(["constant", "cosine", "openpi_cosine"]).default("constant"),
   lr_warmup_steps: z.int().default(-1),
   lr_warmup_steps_ratio: z.number().min(0).max(1).default(0),

@@ -40,7 +40,10 @@ export async function fillCheckpoint(folder: string, crew: Crew, step: number): 
   const { checked, actors, stages } = crew;
   mkdirSync(modelFolder(folder), { recursive: true });
   await actors.first.policy.save(modelFolder(folder));
-  writeSafetensors(optimizerFile(folder), actors.first.optimizer.state());
+  await Promise.all([
+    actors.first.optimizer.lendState((state) => writeSafetensors(optimizerFile(folder), state)),
+    ...actors.others.map((actor) => actor.call("shareState")),
+  ]);
   const running = checked.config.env.train.auto_reset;
   const env = stages.map(({ opened }, i) => {
     const { plain, tensors } = opened.save(running);
