@@ -203,7 +203,8 @@ export class LearnedEnv implements VectorEnv {
         this.framesImagined += slots.length * this.chunk;
         const last = imagined.frames.select(1, this.chunk - 1);
         const pictures = toBytes(last).permute([0, 2, 3, 1]).cpu().contiguous().unbind(0);
-        const judged = (this.settings.round_rewards ? opinions.round() : opinions)
+        const { round_rewards, judge_threshold } = this.settings;
+        const judged = (round_rewards ? opinions.gt(judge_threshold).float() : opinions)
           .cpu()
           .toArray()
           .map(Number);

@@ -17,6 +17,12 @@ export const learnedKeys = {
     .boolean()
     .default(true)
     .describe("round the judge's probability to 0 or 1, as the reference does"),
+  judge_threshold: z
+    .number()
+    .min(0)
+    .max(1)
+    .default(0.5)
+    .describe("probability above which rounding gives 1; higher makes false successes rarer"),
   imagine_finished: z
     .boolean()
     .default(false)

@@ -48,11 +48,12 @@ export const openSoraSection: FamilySettings = {
     world_model_cfg: worldModel,
   }),
   // STDiT3-XL/2 1.213 B, the SDXL autoencoder 84 M, a ResNet-18 11 M; decoding frames takes the most room per slot.
-  footprint: () => ({
-    parameters: 1.308e9,
-    deviceBytesPerSlot: 0.6e9,
-    note: "env: published OpenSora sizes",
-  }),
+  footprint: ({ world_model_cfg }) => {
+    const [side = 256] = (world_model_cfg as { image_size?: number[] } | undefined)?.image_size ?? [];
+    return side <= 128
+      ? { parameters: 1e7, deviceBytesPerSlot: 2e7, note: "env: our small OpenSora sizes" }
+      : { parameters: 1.308e9, deviceBytesPerSlot: 0.6e9, note: "env: published OpenSora sizes" };
+  },
   check: (settings, run) =>
     chunkFindings(
       "world_model_cfg.chunk",
