@@ -1,0 +1,73 @@
+/** π0 in the whole machine: an untrained policy of a few thousand weights, trained in the simulator by PPO and by GRPO. */
+import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { readMetricsFile } from "#metrics";
+import { testPi0Checkpoint } from "../src/policies/pi0/test-checkpoint.ts";
+import { listCheckpoints } from "../src/training/checkpoint/folder.ts";
+import { readRun } from "../src/training/read-run.ts";
+import { silent } from "../src/training/reporter.ts";
+import { checkpointRoot, Run } from "../src/training/run.ts";
+import { tinyOverrides } from "../src/training/test-run.ts";
+import { train } from "../src/training/train.ts";
+
+const newFolder = (): string => mkdtempSync(join(tmpdir(), "reverie-pi0-"));
+
+/** Statistics of the tabletop's eight numbers of state and seven of action. */
+function statistics(): string {
+  const numbers = (count: number, value: number) => Array.from({ length: count }, () => value);
+  const of = (count: number) => ({ mean: numbers(count, 0), std: numbers(count, 0.3) });
+  const path = join(newFolder(), "norm_stats.json");
+  writeFileSync(path, JSON.stringify({ norm_stats: { state: of(8), actions: of(7) } }));
+  return path;
+}
+
+const model = testPi0Checkpoint();
+const ourModel = [
+  "model@actor.model=pi0",
+  "actor.model.precision=fp32",
+  "actor.model.num_action_chunks=4",
+  "actor.model.num_steps=3",
+  "actor.model.openpi.config_name=pi0_maniskill",
+  "actor.model.openpi.num_images_in_input=1",
+  "actor.model.openpi.max_token_len=120",
+  `actor.model.openpi_data={norm_stats_path: ${statistics()}}`,
+];
+
+async function play(config: string, overrides: readonly string[]) {
+  const logs = newFolder();
+  const checked = await readRun(config, {
+    overrides: [...ourModel, ...tinyOverrides({ model, logs }), ...overrides],
+  });
+  const run = await Run.open(checked, silent);
+  await train(run);
+  await run.close();
+  const { folder } = listCheckpoints(checkpointRoot(checked)).at(-1)!;
+  return {
+    metrics: readMetricsFile(join(logs, "metrics.jsonl")).map(({ metrics }) => metrics),
+    weights: readFileSync(join(folder, "actor", "model", "model.safetensors")),
+  };
+}
+
+test("π0 trains by PPO: the first ratio is one, the critic and the expert learn", async () => {
+  const { metrics, weights } = await play("tabletop_spatial_ppo_openvlaoft_mini", [
+    "actor.model.add_value_head=True",
+  ]);
+  assert.equal(metrics.length, 2);
+  assert.ok(Math.abs(metrics[0]!["train/actor/ratio"]! - 1) < 1e-5);
+  assert.ok(metrics[0]!["train/critic/value_loss"]! > 0 && metrics[0]!["train/actor/grad_norm"]! > 0);
+  assert.notDeepEqual(weights, readFileSync(join(model, "model.safetensors")));
+});
+
+test("π0 trains by GRPO with learned noise, whose entropy is a number of its own", async () => {
+  const { metrics } = await play("tabletop_spatial_grpo_openvlaoft_mini", [
+    "actor.model.openpi.noise_method=flow_noise",
+    "actor.model.openpi.joint_logprob=True",
+    "algorithm.entropy_bonus=0.01",
+    "algorithm.filter_rewards=False",
+  ]);
+  assert.ok(metrics[0]!["train/actor/grad_norm"]! > 0);
+  assert.notEqual(metrics[0]!["train/actor/entropy_loss"], 0);
+});
