@@ -5,6 +5,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { UserError } from "#registry";
+import { FrameFile } from "./frame-file.ts";
 import { type HostSettings, SlotHost } from "./slot-host.ts";
 
 export type HostMethod = "begin" | "chunk" | "restore";
@@ -31,6 +32,11 @@ export interface HostRequest {
   readonly id: number;
   readonly method: HostMethod | "open";
   readonly argument: unknown;
+}
+
+export interface OpenRequest {
+  readonly settings: HostSettings;
+  readonly frameFile: string;
 }
 
 export type HostReply =
@@ -61,10 +67,12 @@ interface Waiting {
 export class ProcessLink implements HostLink {
   readonly #child: ChildProcess;
   readonly #timeout: number;
+  readonly #frames = new FrameFile();
   readonly #waiting = new Map<number, Waiting>();
   #next = 0;
   #lost: string | undefined;
   #hung = false;
+  #closed = false;
 
   constructor(settings: HostSettings, timeoutSeconds: number) {
     this.#timeout = timeoutSeconds;
@@ -80,7 +88,11 @@ export class ProcessLink implements HostLink {
     this.#child.on("exit", (code, signal) =>
       this.#lose(signal ? `killed by ${signal}` : `ended with code ${code}`),
     );
-    this.#send("open", settings).catch(() => {}); // a failure shows again in the first call
+    const request: OpenRequest = { settings, frameFile: this.#frames.path };
+    this.#send("open", request).then(
+      () => this.#frames.forget(),
+      () => this.#frames.forget(), // a failure shows again in the first call
+    );
   }
 
   get pid(): number | undefined {
@@ -88,12 +100,16 @@ export class ProcessLink implements HostLink {
   }
 
   async call<M extends HostMethod>(method: M, argument: Arguments<M>): Promise<Answer<M>> {
-    return (await this.#send(method, argument)) as Answer<M>;
+    const answer = await this.#send(method, argument);
+    return (Array.isArray(answer) ? this.#frames.unpack(answer) : answer) as Answer<M>;
   }
 
   close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
     this.#lost ??= "was closed";
     this.#child.kill("SIGKILL"); // it holds nothing that needs saving
+    this.#frames.close();
   }
 
   #send(method: HostRequest["method"], argument: unknown): Promise<unknown> {

@@ -52,6 +52,7 @@ export interface SlotSnapshot {
   readonly snapshot: Float64Array;
 }
 
+/** Pictures may be views of memory that the next answer of the same host overwrites. */
 export interface Sight {
   readonly state: Float32Array; // [8]
   readonly main: Uint8Array; // [H, W, 3], turned as policies see it
