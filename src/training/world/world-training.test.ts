@@ -1,17 +1,19 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { openLearnedEnv } from "#envs";
 import { readSafetensors } from "#formats";
 import { loadReward } from "#rewards";
-import { noGrad, tensor } from "#tensor";
+import { noGrad, tensor, zeros } from "#tensor";
 import { loadOpenSoraAutoencoder } from "#worlds";
 import { tinyRecording } from "../../../test/worlds/tiny-recording.ts";
 import { judgeSettings, trainJudge } from "./judge.ts";
 import { autoencoderSettings, trainAutoencoder } from "./opensora-autoencoder.ts";
 import { actionStatistics, denoiserSettings, trainDenoiser } from "./opensora-denoiser.ts";
 import { RecordedFrames, WindowSampler } from "./recorded-frames.ts";
+import { writeStarts } from "./starts.ts";
 import { randomNumbers, type StepProgress } from "./training-loop.ts";
 
 const frames = new RecordedFrames([tinyRecording(40)], "cpu");
@@ -131,4 +133,60 @@ test("a judge learns which frames show success of which task", async () => {
   const truth = frames.success.toArray().map(Number);
   const right = rows.filter(({ row }, i) => answers[i] === truth[row]).length;
   assert.ok(right / rows.length > 0.9, `${right} of ${rows.length} frames judged rightly`);
+});
+
+test("a network in bfloat16 learns with float32 masters", async () => {
+  const settings = denoiserSettings.parse({
+    ...small,
+    ...dit,
+    steps: 20,
+    batch_size: 8,
+    lr: 2e-3,
+    precision: "bf16",
+  });
+  const { seen, hooks } = losses();
+  await trainDenoiser(frames, settings, world, hooks);
+  assert.ok(seen.at(-1)! < seen[0]!, `${seen[0]} to ${seen.at(-1)}`);
+});
+
+test("a time limit ends training early, and the world is written all the same", async () => {
+  const settings = denoiserSettings.parse({ ...small, ...dit, steps: 1_000_000, batch_size: 4, lr: 1e-3 });
+  let last = 0;
+  await trainDenoiser(frames, settings, world, {
+    timeLimit: 1,
+    reportEvery: 1,
+    onProgress: ({ step }) => {
+      last = step;
+    },
+  });
+  assert.ok(last > 0 && last < 1_000_000);
+  assert.ok(existsSync(join(world, "model-00001.safetensors")));
+});
+
+test("the folder that training leaves is an environment as it is", async () => {
+  writeStarts(frames, world, { count: 6 });
+  const env = await openLearnedEnv(
+    {
+      env_type: "opensora_wm",
+      opensora_wm_hf_ckpt_path: world,
+      initial_image_path: join(world, "dataset"),
+      max_episode_steps: 16,
+      world_model_cfg: {
+        image_size: [16, 16],
+        num_sampling_steps: 2,
+        scheduler: { use_timestep_transform: false },
+        reward_model: {
+          type: "TaskEmbedResnetRewModel",
+          from_pretrained: join(world, "taskemb_resnet_rm.pth"),
+        },
+      },
+    },
+    { size: 4 },
+  );
+  const { taskDescriptions } = await env.reset();
+  assert.ok(taskDescriptions.every((sentence) => frames.tasks.includes(sentence)));
+  const { observation, rewards } = await env.step(zeros([4, 8, 7]));
+  assert.deepEqual(observation.mainImages.shape, [4, 16, 16, 3]);
+  assert.ok(rewards.toArray().every((value) => Number.isFinite(Number(value))));
+  await env.close();
 });
