@@ -9,8 +9,8 @@
  */
 import type { Observation } from "#data";
 import { UserError } from "#registry";
-import { cat, stack, type Tensor, tensor } from "#tensor";
-import { pillowResize } from "../prismatic/pillow-resize.ts";
+import { aten, type Device, stack, type Tensor, tensor } from "#tensor";
+import { pillowResizeAll } from "../prismatic/pillow-tensors.ts";
 import type { PromptTokenizer } from "../prismatic/tokenizer.ts";
 
 /** One line, words apart. */
@@ -71,44 +71,35 @@ export function trimRight({ ids_BL, mask_BL }: PromptBatch): PromptBatch & { rea
   };
 }
 
-/** The first `cameras` pictures, main then wrists then extras: uint8 [B, N, 3, S, S] on the host. */
-export function takePictures(observation: Observation, cameras: number, side: number): Tensor {
-  const { mainImages, wristImages, extraImages } = observation;
+/** The first `cameras` pictures, main then wrists then extras, resized on `device`: uint8 [B, N, 3, S, S] on the host. */
+export function takePictures(
+  { mainImages, wristImages, extraImages }: Observation,
+  cameras: number,
+  side: number,
+  device: Device,
+): Tensor {
   const views = [mainImages.unsqueeze(1), wristImages, extraImages].filter((view) => view !== undefined);
-  const found = views.reduce((sum, view) => sum + view.size(1), 0);
-  if (found < cameras) {
+  const pictures = views.flatMap((view_BKHWC) => view_BKHWC.unbind(1)).slice(0, cameras);
+  if (pictures.length < cameras) {
     throw new UserError(
-      `the policy reads ${cameras} pictures (openpi.num_images_in_input) and the environment shows ${found}; ` +
+      `the policy reads ${cameras} pictures (openpi.num_images_in_input) and the environment shows ${pictures.length}; ` +
         "lower num_images_in_input or give the environment a wrist camera",
     );
   }
-  const resized = views.map((view_BKHWC) => {
-    const [B = 0, K = 0] = view_BKHWC.shape;
-    return resizeWithPad(view_BKHWC.flatten(0, 1), side).unflatten(0, [B, K]);
-  });
-  return cat(resized, 1).narrow(1, 0, cameras).permute([0, 1, 4, 2, 3]).contiguous();
+  const resized = pictures.map((image_BHWC) => resizeWithPad(image_BHWC.to({ device }), side));
+  return stack(resized, 1).permute([0, 1, 4, 2, 3]).contiguous().cpu();
 }
 
 /** uint8 [X, H, W, 3] to uint8 [X, S, S, 3]: as large as fits, in the middle of black. */
 export function resizeWithPad(images_XHWC: Tensor, side: number): Tensor {
-  const [X = 0, height = 0, width = 0] = images_XHWC.shape;
-  const images = images_XHWC.cpu().contiguous();
-  if (height === side && width === side) return images;
+  const [, height = 0, width = 0] = images_XHWC.shape;
+  if (height === side && width === side) return images_XHWC;
   const ratio = Math.max(width, height) / side;
   const [inHeight, inWidth] = [Math.trunc(height / ratio), Math.trunc(width / ratio)];
   const [top, left] = [Math.trunc((side - inHeight) / 2), Math.trunc((side - inWidth) / 2)];
-  const bytes = images.data() as Uint8Array;
-  const stride = height * width * 3;
-  const pictures = Array.from({ length: X }, (_, x) => {
-    const picture = bytes.subarray(x * stride, (x + 1) * stride);
-    const small = pillowResize(picture, [height, width], [inHeight, inWidth], "bilinear");
-    const large = new Uint8Array(side * side * 3);
-    for (let y = 0; y < inHeight; y++) {
-      large.set(small.subarray(y * inWidth * 3, (y + 1) * inWidth * 3), ((top + y) * side + left) * 3);
-    }
-    return tensor(large, { shape: [side, side, 3] });
-  });
-  return stack(pictures, 0);
+  const small = pillowResizeAll(images_XHWC, [inHeight, inWidth], "bilinear");
+  // the last axis comes first: colours, columns, rows
+  return aten.constant_pad_nd(small, [0, 0, left, side - inWidth - left, top, side - inHeight - top], 0);
 }
 
 /** Bytes to [−1, 1], float32, on the bytes' device. */

@@ -36,13 +36,13 @@ export class Pi0Reader {
 
   /** Forward inputs of an observation, on the host, without actions. */
   describe(observation: Observation): ForwardInputs {
-    const { codec, cameras, tokenizer, config } = this.#parts;
+    const { codec, cameras, tokenizer, config, device } = this.#parts;
     const { max_token_len: length, discrete_state_input: spelled, sizes } = config;
     const state = codec.normalizedState(observation.states);
     const rows = promptRows(tokenizer(), observation.taskDescriptions, spelled ? state : undefined);
     const { ids_BL, mask_BL } = padRight(rows, length);
     return {
-      images: takePictures(observation, cameras, sizes.vision.image_size),
+      images: takePictures(observation, cameras, sizes.vision.image_size, device),
       tokenized_prompt: ids_BL,
       tokenized_prompt_mask: mask_BL,
       state: codec.padState(state),

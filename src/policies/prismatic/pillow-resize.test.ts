@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { pillowBicubic } from "./pillow-resize.ts";
+import { cat, tensor } from "#tensor";
+import { pillowBicubic, pillowResize } from "./pillow-resize.ts";
+import { pillowResizeAll } from "./pillow-tensors.ts";
 
 /** 5 rows of 7 pixels, the same formula that was given to Pillow 12 to record the numbers below. */
 const image = Uint8Array.from({ length: 5 * 7 * 3 }, (_, i) => {
@@ -26,4 +28,21 @@ test("growing gives Pillow's bytes, clipped where the cubic overshoots", () => {
 
 test("the same size gives the same bytes", () => {
   assert.deepEqual(pillowBicubic(image, [5, 7], [5, 7]), image);
+});
+
+test("many pictures at once become the same bytes as one by one", () => {
+  const one = tensor(image, { shape: [1, 5, 7, 3] });
+  const two = cat([one, one.flip(1)], 0);
+  for (const filter of ["bicubic", "bilinear"] as const) {
+    for (const [height, width] of [
+      [3, 4],
+      [6, 9],
+      [5, 7],
+    ] as const) {
+      const all = pillowResizeAll(two, [height, width], filter);
+      assert.deepEqual(all.shape, [2, height, width, 3]);
+      const first = all.select(0, 0).contiguous().data() as Uint8Array;
+      assert.deepEqual(first, pillowResize(image, [5, 7], [height, width], filter));
+    }
+  }
 });

@@ -76,6 +76,31 @@ function fillTaps(
   }
 }
 
+/** For output line i the k-th of at most `width` input lines and its weight; 0 where there are fewer. */
+export interface FilterTable {
+  readonly width: number;
+  readonly lines: Int32Array; // [width, outputs]
+  readonly weights: Int32Array; // [width, outputs], in units of 2^-fixedBits
+}
+
+export const fixedBits = precisionBits;
+
+/** The same weights as a rectangle, for resizing many pictures at once on any device. */
+export function filterTable(inSize: number, outSize: number, filter: Filter): FilterTable {
+  const taps = tapsFor(inSize, outSize, filter);
+  const width = taps.count.reduce((most, count) => Math.max(most, count), 1);
+  const lines = new Int32Array(width * outSize);
+  const weights = new Int32Array(width * outSize);
+  for (let i = 0; i < outSize; i++) {
+    for (let k = 0; k < width; k++) {
+      const used = k < taps.count[i]!;
+      lines[k * outSize + i] = used ? taps.start[i]! + k : 0;
+      weights[k * outSize + i] = used ? taps.weights[i * taps.width + k]! : 0;
+    }
+  }
+  return { width, lines, weights };
+}
+
 const toByte = (sum: number): number => Math.min(Math.max(sum >> precisionBits, 0), 255);
 
 /** Shrinks or grows along the middle axis of [outer, size, inner]. */
