@@ -1,4 +1,4 @@
-/** Every LIBERO and tabletop configuration really trains: two steps of a tiny untrained policy, in the simulator, on the CPU. */
+/** Every LIBERO and tabletop configuration of OpenVLA-OFT really trains (π0's have a test of their own): two steps of a tiny untrained policy, in the simulator, on the CPU. */
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,7 +14,7 @@ const libero = await liberoForTests();
 if (!libero.skip) process.env.REVERIE_HOME = dirname(libero.folder);
 const simulated = new SearchPath([shippedConfigs])
   .options("")
-  .filter((name) => /^(libero_\w+|tabletop_\w+?)_(grpo|ppo)_/.test(name) && !name.includes("evac"));
+  .filter((name) => /^(libero|tabletop)_\w+?_(grpo|ppo)_openvlaoft/.test(name) && !name.includes("evac"));
 
 async function twoSteps(name: string): Promise<readonly Metrics[]> {
   const logs = mkdtempSync(join(tmpdir(), "reverie-every-"));

@@ -33,7 +33,7 @@ export async function startActors(
   const { config, worlds } = checked;
   const batch = planBatch(config, worlds);
   const { actions } = await environmentFamily(config.env.train);
-  const port = worlds.actor > 1 ? await freePort() : undefined;
+  const ports = worlds.actor > 1 ? ([await freePort(), await freePort()] as const) : undefined;
   const options = (rank: number): ActorOptions => ({
     config,
     rank,
@@ -42,7 +42,7 @@ export async function startActors(
     actionSpec: actions,
     runSteps: batch.trainingSteps,
     decisions: batch.decisions,
-    port,
+    ports,
     modelChanges,
   });
   const ranks = Array.from({ length: worlds.actor - 1 }, (_, i) => i + 1);

@@ -3,7 +3,7 @@ import { Stream } from "#cluster";
 import type { RunConfig } from "#config";
 import { type Minibatch, mapMinibatch } from "#data";
 import { type ActionSpec, type LoadOptions, loadPolicy, type Policy } from "#policies";
-import { type Device, ProcessGroup, type Tensor } from "#tensor";
+import { type Device, ProcessGroup, type Tensor, useDevice } from "#tensor";
 import { ActorWorker, type Learned } from "./actor-worker.ts";
 import { ranksOf } from "./gradient-group.ts";
 
@@ -15,8 +15,8 @@ export interface ActorOptions {
   readonly actionSpec: ActionSpec;
   readonly runSteps: number;
   readonly decisions: number;
-  /** Where ranks meet; absent with one rank. */
-  readonly port?: number | undefined;
+  /** Where ranks meet, for numbers and for gradients; absent with one rank. */
+  readonly ports?: readonly [numbers: number, gradients: number] | undefined;
   /** Changes to the model section: a resumed run begins from its checkpoint. */
   readonly modelChanges?: Readonly<Record<string, unknown>> | undefined;
 }
@@ -27,11 +27,13 @@ export function openPolicy(
   options: LoadOptions,
 ): Promise<Policy> {
   const seed = Stream.ofRun(config.runner.seed).branch("initialisation").smallSeed();
-  return loadPolicy({ ...config.actor.model, ...modelChanges }, { actionSpec, seed, ...options });
+  const cudaGraphs = config.rollout.enable_cuda_graph && (options.device ?? "cpu").startsWith("cuda");
+  return loadPolicy({ ...config.actor.model, ...modelChanges }, { actionSpec, seed, cudaGraphs, ...options });
 }
 
 export async function openActor(options: ActorOptions): Promise<ActorWorker> {
-  const { config, rank, worldSize, device, port } = options;
+  const { config, rank, worldSize, device, ports } = options;
+  if (device.startsWith("cuda:")) useDevice(Number(device.slice("cuda:".length))); // where NCCL looks
   const policy = await openPolicy(options, { device });
   const needsReference = Number(config.algorithm.kl_beta ?? 0) > 0;
   const reference = needsReference
@@ -40,8 +42,8 @@ export async function openActor(options: ActorOptions): Promise<ActorWorker> {
   reference?.module.requiresGrad_(false);
   const meet = (backend: "gloo" | "nccl", at: number) =>
     ProcessGroup.join({ backend, host: "127.0.0.1", port: at, rank, worldSize });
-  const numbers = port === undefined ? undefined : await meet("gloo", port);
-  const group = device.startsWith("cuda") && port !== undefined ? await meet("nccl", port + 1) : numbers;
+  const numbers = ports && (await meet("gloo", ports[0]));
+  const group = ports && device.startsWith("cuda") ? await meet("nccl", ports[1]) : numbers;
   return new ActorWorker({
     policy,
     reference,
