@@ -70,9 +70,12 @@ export class JobClock {
     return (this.#now() - this.#partBegan) / 1000;
   }
 
-  /** Whether training must end now: a step that is already under way, the evaluation and the report still need their time. */
+  /**
+   * Whether training must end with the step that has just begun. One more decision later a second step would be under way, so
+   * two steps, the evaluation and the report have to fit.
+   */
   get mustStop(): boolean {
-    return this.#limit > 0 && this.elapsed() + this.#lastStep + this.#afterTraining() > this.#limit;
+    return this.#limit > 0 && this.elapsed() + 2 * this.#lastStep + this.#afterTraining() > this.#limit;
   }
 
   /** Seconds, and whether that is an upper bound only. NaN: nobody knows. */

@@ -1,0 +1,76 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { JobClock } from "./job-clock.ts";
+import { JobView } from "./job-view.ts";
+
+function clockAt(limit: number, spent = 0) {
+  const time = { seconds: 0 };
+  const clock = new JobClock({ limit, spent, now: () => 1000 * time.seconds });
+  return { clock, time };
+}
+
+test("before the first training step only the limit is known", () => {
+  const { clock, time } = clockAt(600);
+  clock.begin("before");
+  time.seconds = 50;
+  assert.deepEqual(clock.left(), { seconds: 550, atMost: true });
+  assert.equal(clockAt(0).clock.left().seconds, Number.NaN);
+});
+
+test("in training the time left is steps, the second evaluation and the report, but never beyond the limit", () => {
+  const { clock, time } = clockAt(600);
+  clock.evaluationTook(50);
+  clock.begin("training");
+  clock.trainingOpened(0, 10);
+  clock.stepTook(30); // warms caches, and is forgotten
+  time.seconds = 90;
+  clock.stepTook(10);
+  assert.deepEqual(clock.left(), { seconds: 8 * 10 + 55 + 20, atMost: false });
+  time.seconds = 590;
+  assert.equal(clock.left().seconds, 10);
+});
+
+test("training must stop when two steps, the evaluation and the report would not fit", () => {
+  const { clock, time } = clockAt(600, 100); // 100 s were spent before an interruption
+  clock.evaluationTook(50);
+  clock.trainingOpened(0, 100);
+  clock.stepTook(20);
+  time.seconds = 600 - 100 - 2 * 20 - 55 - 20;
+  assert.equal(clock.mustStop, false);
+  time.seconds += 1;
+  assert.equal(clock.mustStop, true);
+  assert.equal(clockAt(0).clock.mustStop, false);
+});
+
+test("where there is no terminal every step is one line, and a long phase shows that it lives", () => {
+  const { clock, time } = clockAt(0);
+  const lines: string[] = [];
+  const view = new JobView({ write: (text: string) => lines.push(text) }, clock, () => 1000 * time.seconds);
+  view.measured(0.43);
+  clock.begin("training");
+  view.begin("training");
+  clock.trainingOpened(0, 3);
+  view.opened(0, 3);
+  for (const done of [1, 2, 3]) {
+    time.seconds += 9;
+    view.doing("generate_rollouts", done, 10);
+  }
+  clock.stepTook(27);
+  view.told(0, { "env/success_once": 0.5 });
+  assert.deepEqual(lines, [
+    "2 of 3: learning in the simulator\n",
+    "  playing episodes, decisions 3/10, 27 s gone, time left not known yet\n",
+    "  step 1/3  success in training 50.0 % (base policy 43.0 %)  27 s gone, about 1:14 left\n",
+  ]);
+});
+
+test("on a terminal the lines are drawn over, and nothing is left of them at the end", () => {
+  const { clock } = clockAt(600);
+  let screen = "";
+  const view = new JobView({ isTTY: true, write: (text: string) => (screen += text) }, clock, () => Infinity);
+  view.begin("before");
+  view.doing("eval", 150, 300);
+  assert.match(screen, /█{15}░{15} {2}episode 150\/300/);
+  view.close();
+  assert.ok(screen.endsWith("\x1b[1A\x1b[J"));
+});

@@ -1,0 +1,99 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { decodePng } from "#formats";
+import { UserError } from "#registry";
+import type { EvaluationFile } from "../evaluation/results.ts";
+import { successRate } from "../evaluation/statistics.ts";
+import { Canvas } from "./canvas.ts";
+import { drawLearningCurve, ticks } from "./learning-curve.ts";
+import { describeImprovement, improvementFile } from "./results.ts";
+
+/** An evaluation of one task whose first `solved` of 100 starts succeed. */
+function evaluation(solved: number, episodes = 100): EvaluationFile {
+  const trials = Array.from({ length: episodes }, (_, trial) => ({
+    task: "reach",
+    trial,
+    pass: 0,
+    success: trial < solved,
+    length: 8,
+  }));
+  return {
+    kind: "evaluation",
+    config: "quickstart",
+    model: "somewhere",
+    protocol: { env: "libero", suite: "tabletop_object", seed: 3 },
+    ...successRate(solved, episodes),
+    tasks: [{ task: "reach", ...successRate(solved, episodes) }],
+    trials,
+    versions: {},
+    seconds: 1,
+  };
+}
+
+const facts = {
+  control: false,
+  training: { steps: 5, planned_steps: 30, ended_by: "time", episodes: 640 },
+  seconds: 600,
+  phases: { before: 50 },
+  files: { checkpoint: "c" },
+} as const;
+
+test("a clear gain is significant, a small one is not, and a loss is not called a gain", () => {
+  const clear = describeImprovement(evaluation(40), evaluation(65), facts);
+  assert.equal(clear.significance.significant, true);
+  assert.equal(clear.significance.intervals_overlap, false);
+  assert.equal(clear.seed, 3);
+  assert.ok(Math.abs(clear.gain - 0.25) < 1e-12);
+  const small = describeImprovement(evaluation(40), evaluation(44), facts);
+  assert.deepEqual([small.significance.gained, small.significance.lost], [4, 0]);
+  assert.equal(small.significance.significant, false); // 2 · 2⁻⁴ = 0.125
+  assert.equal(small.significance.p, 0.125);
+  assert.ok(describeImprovement(evaluation(60), evaluation(40), facts).gain < 0);
+});
+
+test("only starts that both played count, and none in common is refused", () => {
+  const file = describeImprovement(evaluation(40), evaluation(30, 50), facts);
+  assert.deepEqual([file.before.episodes, file.after.episodes], [50, 50]);
+  assert.throws(() => describeImprovement(evaluation(40), evaluation(0, 0), facts), UserError);
+});
+
+test("the result file is what its schema says, and refuses a rate without episodes", () => {
+  const file = describeImprovement(evaluation(40), evaluation(65), facts);
+  assert.deepEqual(improvementFile.parse(JSON.parse(JSON.stringify(file))), file);
+  const broken = { ...file, after: { ...file.after, episodes: 0 } };
+  assert.equal(improvementFile.safeParse(broken).success, false);
+});
+
+test("the curve is drawn where the numbers say", () => {
+  const steps = Array.from({ length: 10 }, () => ({ success: 0.5, episodes: 128 }));
+  const png = drawLearningCurve({
+    title: "t",
+    steps,
+    before: successRate(30, 300),
+    after: successRate(270, 300),
+  });
+  const { width, height, data } = decodePng(png);
+  const isOrange = (x: number, y: number) => data[3 * (y * width + x)] === 196;
+  const rows = (from: number, to: number) =>
+    Array.from({ length: height }, (_, y) => y).filter(
+      (y) => y > 70 && Array.from({ length: to - from }, (_, i) => from + i).some((x) => isOrange(x, y)),
+    );
+  const middle = (ys: number[]) => (Math.min(...ys) + Math.max(...ys)) / 2;
+  // 472 pixels from 0 % at row 556 to 100 % at row 84; Wilson's interval is nearly symmetric.
+  assert.ok(Math.abs(middle(rows(100, 200)) - (556 - 0.1 * 472)) < 8);
+  assert.ok(Math.abs(middle(rows(950, 1050)) - (556 - 0.9 * 472)) < 8);
+});
+
+test("ticks are round, and never more than eight", () => {
+  assert.deepEqual(ticks(1), [1]);
+  assert.deepEqual(ticks(30), [5, 10, 15, 20, 25, 30]);
+  assert.deepEqual(ticks(7), [1, 2, 3, 4, 5, 6, 7]);
+  for (let last = 1; last < 3000; last += 17) assert.ok(ticks(last).length <= 8 && ticks(last).length > 0);
+});
+
+test("a line covers half of the pixels that it touches by half", () => {
+  const canvas = new Canvas(5, 5);
+  canvas.line([0, 2], [4, 2], [0, 0, 0], 2);
+  const grey = (y: number) => canvas.data[3 * (y * 5 + 2)];
+  assert.deepEqual([0, 1, 2, 3, 4].map(grey), [255, 128, 0, 128, 255]);
+});
