@@ -30,7 +30,8 @@ export function reportText({ file, folder, checkpoint }: JobResult): string {
 }
 
 function table({ tasks, before, after }: ImprovementFile): string {
-  const rows = [...tasks, { task: "all", before, after }];
+  const words = tasks.map((row) => ({ ...row, task: row.task.replaceAll("_", " ") }));
+  const rows = [...words, { task: "all", before, after }];
   const width = Math.max(...rows.map(({ task }) => task.length), 4);
   const interval = ({ success, low, high }: Rate): string =>
     `${percent(success).padStart(7)}  ${percent(low).padStart(6)} – ${percent(high).padEnd(7)}`;
@@ -50,7 +51,7 @@ export function verdict({ gain, significance, control }: ImprovementFile): strin
   const numbers = `${gained} starts gained, ${lost} lost, exact McNemar p = ${p < 1e-4 ? p.toExponential(1) : p.toFixed(4)}`;
   const intervals = overlap ? "the 95 % intervals overlap" : "the 95 % intervals do not overlap";
   const words = !significant
-    ? `no significant change: ${points} may be luck`
+    ? `no significant change: ${points}, which may be luck`
     : gain > 0
       ? `the policy is better: ${points}`
       : `the policy is worse: ${points}`;

@@ -62,7 +62,7 @@ test("the job evaluates, trains, evaluates again, and says that an untrained pol
     { steps: 1, planned_steps: 1, ended_by: "steps", episodes: 0 },
   );
   assert.ok(file.seconds >= file.phases.before! + file.phases.after!);
-  assert.match(output, /no significant change: [+-]\d+\.\d points may be luck/);
+  assert.match(output, /no significant change: [+-]\d+\.\d points, which may be luck/);
   assert.equal(readEvaluation(join(folder, "before", "results.json")).trials.length, 100);
   const picture = readPng(join(folder, file.files.learning_curve!));
   assert.ok(picture.width > 600);
