@@ -78,6 +78,8 @@ const table: readonly Ineffective[] = [
     keys: [
       "rollout.enable_torch_compile",
       "runner.overlap_env_bootstrap",
+      "runner.use_training_pipeline",
+      "runner.enable_decoupled_mode",
       "cluster.auto_scheduler",
       "actor.enable_sft_co_train",
       "env.train.data_collection.enabled",

@@ -21,6 +21,19 @@ export function deviceOf({ shape, placement }: CheckedConfig, component: string,
   return first === undefined || shape.simulated ? "cpu" : `cuda:${first}`;
 }
 
+/** What a configuration may plan and this checkout cannot start. */
+export function requireLocal({ config, shape }: CheckedConfig): void {
+  const { launcher, num_nodes: nodes } = config.cluster;
+  if (launcher !== "local")
+    throw new UserError(
+      `cluster.launcher is ${launcher}: runs can be planned for it, but only started with "local" here`,
+    );
+  if (nodes > 1 && !shape.simulated)
+    throw new UserError(
+      `cluster.num_nodes is ${nodes}: a run on several machines can be planned, but not started here; set it to 1`,
+    );
+}
+
 export interface ActorRanks {
   readonly first: ActorWorker; // lives here
   readonly others: readonly WorkerRef<RemoteActor>[]; // each in a thread of its own

@@ -14,6 +14,7 @@ import {
   batchOf,
   checkActions,
   openStages,
+  requireLocal,
   type Stage,
   startActors,
   startRollouts,
@@ -75,6 +76,7 @@ export class Crew {
 
   static async assemble(checked: CheckedConfig, { say, modelChanges }: CrewOptions): Promise<Crew> {
     const { config } = checked;
+    requireLocal(checked);
     const actors = await startActors(checked, modelChanges);
     const rollouts = await startRollouts(checked, actors.first);
     const stages = await openStages(checked, {

@@ -130,6 +130,46 @@ test("the samples are the same with one pipeline stage and two, with one env wor
   for (const { worlds: _, ...other } of others) assert.deepEqual(other, base);
 });
 
+test("a reference policy, several update epochs, resampling, a success filter and late weights go together", async () => {
+  const { metrics } = await play(grpo, [
+    "algorithm.entropy_bonus=0.01",
+    "algorithm.kl_beta=0.1",
+    "algorithm.kl_penalty=k3",
+    "algorithm.update_epoch=2",
+    "algorithm.resample_dead_groups=1",
+    "runner.weight_sync_interval=2",
+    "actor.optim.lr_warmup_steps=0",
+    "runner.max_epochs=3",
+  ]);
+  assert.equal(metrics[0]!["env/num_trajectories"], 8, "every group was dead and was collected again");
+  assert.ok(metrics[0]!["train/entropy_loss"]! >= 0);
+});
+
+test("how far a policy has moved from its reference is reported: not at all, or far", async () => {
+  const moved = async (lr: number): Promise<number> => {
+    const settings = ["algorithm.kl_beta=0.1", "algorithm.kl_penalty=k3", "actor.optim.lr_warmup_steps=0"];
+    const { metrics } = await play(grpo, [
+      ...alive,
+      ...settings,
+      `actor.optim.lr=${lr}`,
+      "runner.max_epochs=1",
+    ]);
+    return metrics[0]!["train/actor/reference_kl"]!;
+  };
+  assert.ok((await moved(1e-9)) < 1e-6);
+  assert.ok((await moved(1e-2)) > 1e-3);
+});
+
+test("a run for several machines, or for Ray, is planned but not started", async () => {
+  const start = async (...overrides: string[]) => {
+    const checked = await readRun(grpo, {
+      overrides: [...tinyOverrides({ model, logs: newFolder() }), ...overrides],
+    });
+    return Run.open(checked, silent);
+  };
+  await assert.rejects(start("cluster.launcher=ray"), /cluster\.launcher is ray/);
+});
+
 test("a training step leaves no tensor behind", async () => {
   const logs = newFolder();
   const overrides = [...tinyOverrides({ model, logs, steps: 4 }), ...alive];

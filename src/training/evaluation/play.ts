@@ -35,15 +35,20 @@ type Start = NonNullable<ReturnType<StartPool["startOf"]>>;
 
 /** One pass of one env. */
 export async function playPass(opened: OpenedEnv, line: PolicyLine, rules: PassRules): Promise<PassResult> {
-  const { env } = opened;
   const pass = new Pass(opened, rules);
+  await playStarts(opened, line, rules, pass);
+  opened.env.updateResetIds(); // whoever films knows that this pass is over
+  return pass.result;
+}
+
+async function playStarts({ env }: OpenedEnv, line: PolicyLine, rules: PassRules, pass: Pass): Promise<void> {
   let seen = await pass.begin();
   for (let t = 0; t < rules.decisions; t++) {
     const starts = pass.starts();
     if (starts.size === 0) {
       disposeObservation(seen);
       const next = await pass.nextBatch();
-      if (!next) return pass.result;
+      if (!next) return;
       seen = next;
       continue;
     }
@@ -57,7 +62,6 @@ export async function playPass(opened: OpenedEnv, line: PolicyLine, rules: PassR
     seen = answer.observation;
   }
   disposeObservation(seen);
-  return pass.result;
 }
 
 /** Who plays which start, since when, and how it went. */
