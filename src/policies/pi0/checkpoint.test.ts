@@ -8,7 +8,7 @@ import { temporaryFolder, testObservation } from "../test-checkpoint.ts";
 import { loadPi0, pi0Settings } from "./index.ts";
 import type { Pi0Policy } from "./pi0-policy.ts";
 import { testPi0Checkpoint, testSection } from "./test-checkpoint.ts";
-import { tied } from "./weights.ts";
+import { ourName, tied } from "./weights.ts";
 
 const checkpoint = testPi0Checkpoint();
 const load = (openpi: object = {}, changes: object = {}, options = {}): Pi0Policy =>
@@ -41,6 +41,13 @@ test("files of other exporters load: LeRobot's prefix, and the word embeddings u
   const other = loadPi0(pi0Settings.parse(testSection(folder)));
   const act = (policy: Pi0Policy) => policy.act(testObservation(1), { mode: "greedy" }).actions;
   assert.equal(gap(act(other), act(load())), 0);
+  assert.equal(
+    ourName("model.paligemma_with_expert.paligemma.language_model.model.layers.0.mlp.up_proj.weight"),
+    "paligemma_with_expert.paligemma.model.language_model.layers.0.mlp.up_proj.weight",
+  );
+  const eyes = "paligemma_with_expert.paligemma.model.vision_tower.vision_model.post_layernorm.bias";
+  assert.equal(ourName(eyes.replace("paligemma.model.", "paligemma.")), eyes);
+  assert.equal(ourName("paligemma_with_expert.paligemma.language_model.lm_head.weight"), head);
 });
 
 test("bad wishes are refused with what was found and what was expected", () => {

@@ -17,11 +17,24 @@ export const tied: Readonly<Record<string, string>> = {
   [`${inVlm}model.language_model.embed_tokens.weight`]: `${inVlm}lm_head.weight`,
 };
 
+/** transformers before 4.52 had the parts of PaliGemma in other places. */
+const moved: readonly (readonly [from: string, to: string])[] = [
+  ["language_model.model.", "model.language_model."],
+  ["language_model.lm_head.", "lm_head."],
+  ["vision_tower.", "model.vision_tower."],
+  ["multi_modal_projector.", "model.multi_modal_projector."],
+];
+
 /** LeRobot puts `model.` in front of everything, data-parallel training `module.`. */
-export const ourName = (name: string): string => {
+export function ourName(name: string): string {
   const bare = name.replace(/^(module\.)?(model\.(?=paligemma_with_expert|action_|state_|time_))?/, "");
-  return tied[bare] ?? bare;
-};
+  const part = moved.find(([from]) => bare.startsWith(inVlm + from));
+  const placed = part ? inVlm + part[1] + bare.slice(inVlm.length + part[0].length) : bare;
+  return tied[placed] ?? placed;
+}
+
+/** LeRobot's statistics, which openpi keeps in a file of their own. */
+const isStatistics = (name: string): boolean => /^(un)?normalize_\w+\./.test(name);
 
 /** Heads that reinforcement learning added: a file may lack them, or have some that this run does not want. */
 const isHead = (name: string): boolean => /^(value_head|noise_head)\./.test(name);
@@ -50,7 +63,9 @@ export function fillPi0(
   );
   initialize(module, excused, fresh);
   module.noise_head?.setRange(fresh.noiseRange);
-  const given = [...found].filter(([name]) => !isRange(name) && (wanted.has(name) || !isHead(name)));
+  const given = [...found].filter(
+    ([name]) => !isRange(name) && (wanted.has(name) || !(isHead(name) || isStatistics(name))),
+  );
   module.loadState(new Map([...given, ...excused.map((name) => [name, wanted.get(name)!] as const)]), {
     source,
   });
