@@ -132,8 +132,13 @@ test("100 renderers made and disposed leave resident memory flat", { skip }, () 
     renderer.render(world, "front");
   };
   for (let i = 0; i < 20; i++) cycle();
-  const before = process.memoryUsage.rss();
-  for (let i = 0; i < 100; i++) cycle();
-  const grown = (process.memoryUsage.rss() - before) / 2 ** 20;
-  assert.ok(grown < 16, `${grown.toFixed(1)} MiB more after 100 cycles`);
+  // A leak shows in every hundred; a thread of the rasteriser that wakes up late on a busy machine only in one.
+  const grown: number[] = [];
+  do {
+    const before = process.memoryUsage.rss();
+    for (let i = 0; i < 100; i++) cycle();
+    grown.push((process.memoryUsage.rss() - before) / 2 ** 20);
+  } while (grown.at(-1)! >= 16 && grown.length < 3);
+  const sizes = grown.map((size) => size.toFixed(1)).join(", ");
+  assert.ok(grown.at(-1)! < 16, `${sizes} MiB more after each 100 cycles`);
 });
