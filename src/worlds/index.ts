@@ -22,6 +22,20 @@ export {
 } from "./opensora/training.ts";
 export { loadAutoencoder as loadOpenSoraAutoencoder } from "./opensora/weights.ts";
 export { fromBytes, resizeFrames, toBytes } from "./pixels.ts";
+export { WanDiT } from "./wan/model.ts";
+export { type WanSizes, wanSizes } from "./wan/sizes.ts";
+export {
+  drawLevelLesson,
+  type LevelLesson,
+  type LevelTraining,
+  latentStatistics,
+  levelLoss,
+  type VideoLesson,
+  type VideoTraining,
+  videoAutoencoderLoss,
+} from "./wan/training.ts";
+export { WanVAE } from "./wan/vae.ts";
+export { loadAutoencoder as loadWanAutoencoder, readWanSizes } from "./wan/weights.ts";
 export type {
   DenoisingWatcher,
   Imagined,

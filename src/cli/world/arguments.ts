@@ -10,6 +10,7 @@ export interface WorldArguments {
   readonly device: Device;
   readonly settings: Readonly<Record<string, unknown>>;
   readonly resume: boolean;
+  readonly family: "opensora" | "wan";
   /** Seconds that training may take. */
   readonly timeLimit: number | undefined;
   readonly policy: string | undefined;
@@ -29,6 +30,7 @@ const options = {
   minutes: { type: "string" },
   set: { type: "string", multiple: true },
   resume: { type: "boolean", default: false },
+  family: { type: "string", default: "opensora" },
   policy: { type: "string" },
   suite: { type: "string" },
   "model-set": { type: "string", multiple: true },
@@ -36,7 +38,7 @@ const options = {
 } as const;
 
 export const sharedUsage =
-  "--data DIR… --world DIR [--device cpu|cuda] [--steps N] [--batch N] [--lr X] [--seed N] [--minutes M] [--set KEY=VALUE…] [--resume]";
+  "--data DIR… --world DIR [--family opensora|wan] [--device cpu|cuda] [--steps N] [--batch N] [--lr X] [--seed N] [--minutes M] [--set KEY=VALUE…] [--resume]";
 
 export function parseWorldArguments(argv: string[]): WorldArguments {
   const { values } = parseArgs({ args: argv, options });
@@ -57,6 +59,7 @@ export function parseWorldArguments(argv: string[]): WorldArguments {
     device: deviceOf(device),
     settings,
     resume,
+    family: familyOf(values.family),
     timeLimit: minutesOf(values.minutes),
     policy,
     suite,
@@ -73,6 +76,11 @@ function deviceOf(name: string): Device {
       `--device ${name}: no GPU answers here, or this build has no CUDA; reverie doctor says more`,
     );
   return name as Device;
+}
+
+function familyOf(name: string): WorldArguments["family"] {
+  if (name === "opensora" || name === "wan") return name;
+  throw new UserError(`--family is "${name}"; worlds of these can be trained: opensora, wan`);
 }
 
 function minutesOf(text: string | undefined): number | undefined {

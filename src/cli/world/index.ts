@@ -2,7 +2,7 @@
  * `world <what>`: makes a world model from recorded episodes, step by step, and measures how true it is.
  *
  * `collect` records episodes; `train-vae`, `train` and `train-reward` each add their part to a folder in
- * OpenSora's published layout; `starts` adds the frames that imagined episodes begin from; `evaluate` replays recordings
+ * the family's published layout; `starts` adds the frames that imagined episodes begin from; `evaluate` replays recordings
  * in the world and writes what it found beside it.
  */
 import { mkdirSync, rmSync } from "node:fs";
@@ -20,6 +20,10 @@ import {
   trainAutoencoder,
   trainDenoiser,
   trainJudge,
+  trainWanAutoencoder,
+  trainWanDenoiser,
+  wanAutoencoderSettings,
+  wanDenoiserSettings,
   writeStarts,
 } from "#training";
 import type { Command } from "../command.ts";
@@ -38,13 +42,17 @@ type Step = (wishes: WorldArguments, frames: RecordedFrames, hooks: LoopHooks) =
 const steps: Readonly<Record<string, { readonly summary: string; readonly run: Step }>> = {
   "train-vae": {
     summary: "the autoencoder, first",
-    run: ({ settings, world }, frames, hooks) =>
-      trainAutoencoder(frames, checked(autoencoderSettings, settings), world, hooks),
+    run: ({ settings, world, family }, frames, hooks) =>
+      family === "wan"
+        ? trainWanAutoencoder(frames, checked(wanAutoencoderSettings, settings), world, hooks)
+        : trainAutoencoder(frames, checked(autoencoderSettings, settings), world, hooks),
   },
   train: {
     summary: "the denoiser that imagines; needs the autoencoder",
-    run: ({ settings, world }, frames, hooks) =>
-      trainDenoiser(frames, checked(denoiserSettings, settings), world, hooks),
+    run: ({ settings, world, family }, frames, hooks) =>
+      family === "wan"
+        ? trainWanDenoiser(frames, checked(wanDenoiserSettings, settings), world, hooks)
+        : trainDenoiser(frames, checked(denoiserSettings, settings), world, hooks),
   },
   "train-reward": {
     summary: "the judge of success; needs the autoencoder",

@@ -12,3 +12,9 @@ export { truthPlot } from "./truth-plot.ts";
 export { RecordedTruth, SimulatedTruth, type TruthSource } from "./truth-source.ts";
 export { truthTable } from "./truth-table.ts";
 export { type SideBySide, sideBySide, writeSideBySide } from "./truth-video.ts";
+export {
+  trainWanAutoencoder,
+  trainWanDenoiser,
+  wanAutoencoderSettings,
+  wanDenoiserSettings,
+} from "./wan-world-training.ts";

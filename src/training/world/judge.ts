@@ -16,11 +16,11 @@ import {
   type TrainableJudge,
   type TrunkWidths,
 } from "#rewards";
-import { cat, type DType, type Generator, noGrad, rand, randn, scope, type Tensor, tensor } from "#tensor";
-import { type AutoencoderKL, loadOpenSoraAutoencoder } from "#worlds";
+import { cat, type DType, type Generator, noGrad, scope, type Tensor, tensor } from "#tensor";
 import { initialise } from "./initialise.ts";
 import type { RecordedFrames } from "./recorded-frames.ts";
 import { stored, storedType } from "./stored-weights.ts";
+import { type SeenThrough, throughAutoencoder } from "./through-autoencoder.ts";
 import { type LoopHooks, type StepRandom, type Teacher, trainingLoop, withStreams } from "./training-loop.ts";
 import { WeightTraining, weightTrainingSettings } from "./weight-training.ts";
 
@@ -49,9 +49,8 @@ export async function trainJudge(
   world: string,
   hooks: LoopHooks = {},
 ): Promise<void> {
-  const vae = loadOpenSoraAutoencoder(join(world, "vae"), { device: frames.device });
   const judge = newJudge(frames, settings);
-  const lessons = new Lessons(frames, vae, settings);
+  const lessons = new Lessons(frames, throughAutoencoder(world, frames), settings);
   const training = new WeightTraining(
     judge.network,
     weightTrainingSettings.strip().parse(settings),
@@ -108,14 +107,14 @@ function writeJudge(world: string, judge: TrainableJudge, { tasks }: RecordedFra
 /** Draws frames of success and failure in the wanted proportion. */
 class Lessons {
   readonly #frames: RecordedFrames;
-  readonly #vae: AutoencoderKL;
+  readonly #seen: SeenThrough;
   readonly #settings: JudgeSettings;
   readonly #taskOfRow: Int32Array;
   readonly #rows: { readonly success: number[]; readonly failure: number[] };
 
-  constructor(frames: RecordedFrames, vae: AutoencoderKL, settings: JudgeSettings) {
+  constructor(frames: RecordedFrames, seen: SeenThrough, settings: JudgeSettings) {
     this.#frames = frames;
-    this.#vae = vae;
+    this.#seen = seen;
     this.#settings = settings;
     this.#taskOfRow = new Int32Array(frames.count);
     for (const { first, length, task } of frames.episodes)
@@ -161,18 +160,10 @@ class Lessons {
 
   /** The first `decoded` rows through the autoencoder, the rest as they are. */
   #pictures(rows: readonly number[], decoded: number, generator: Generator): Tensor {
-    return noGrad(() =>
-      scope(() => {
-        const real = this.#frames.pick(
-          tensor(BigInt64Array.from(rows, BigInt), { device: this.#frames.device }),
-        );
-        if (decoded === 0) return real;
-        const latents = this.#vae.encode(real.narrow(0, 0, decoded));
-        const place = { generator, device: latents.device };
-        const blur = rand([decoded, 1, 1, 1], place).mul(this.#settings.latent_noise);
-        const seen = this.#vae.decode(latents.add(randn([...latents.shape], place).mul(blur)));
-        return decoded === rows.length ? seen : cat([seen, real.narrow(0, decoded, rows.length - decoded)]);
-      }),
-    );
+    const real = (from: readonly number[]): Tensor =>
+      this.#frames.pick(tensor(BigInt64Array.from(from, BigInt), { device: this.#frames.device }));
+    if (decoded === 0) return real(rows);
+    const seen = this.#seen(rows.slice(0, decoded), this.#settings.latent_noise, generator);
+    return decoded === rows.length ? seen : cat([seen, real(rows.slice(decoded))]);
   }
 }

@@ -76,7 +76,8 @@ export class OpenSoraWorld implements World {
       const memory_BzMhw = stack(gatherMemory(memories, "latents"));
       const [z = 0, h = 0, w = 0] = this.#latentShape();
       const start = noise.draw("latents", slots, [z, this.chunk, h, w]).to({ device: memory_BzMhw.device });
-      const new_BzChw = this.#sample(memory_BzMhw, start, this.normalise(actions), watch);
+      const told_BCA = this.normalise(actions.to({ device: memory_BzMhw.device }));
+      const new_BzChw = this.#sample(memory_BzMhw, start, told_BCA, watch);
       const window = cat([memory_BzMhw, new_BzChw], 2);
       const kept = window.narrow(2, this.chunk, this.parts.memoryFrames);
       return {

@@ -67,7 +67,7 @@ export class WanDiT extends Module {
     this.#sizes = sizes;
   }
 
-  /** Velocity of the whole window, [B, z, F, h, w], in the model's dtype. `timestep` has one element. */
+  /** Velocity of the whole window, [B, z, F, h, w], in the model's dtype. `timestep` has one element, or one per video. */
   forward(latents_BzFhw: Tensor, timestep: Tensor, actions_BNA: Tensor): Tensor {
     const { dtype, device } = this.patch_embedding.weight;
     const actions = actions_BNA.to({ dtype, device });
@@ -87,18 +87,14 @@ export class WanDiT extends Module {
 
   /** [B, F, D]: the time of each latent frame (0 for the condition) plus the actions that lead to it. */
   #time(timestep: Tensor, actions_BNA: Tensor, frames: number): Tensor {
-    const times = cat([timestep.mul(0), timestep], 0);
-    const [clean, noisy] = this.#run(
-      this.time_embedding,
-      timeWaves(times, this.#sizes.freq_dim),
-      "silu",
-    ).unbind(0);
-    const perFrame = Array.from({ length: frames }, (_, frame) =>
-      frame < conditionLatents ? clean! : noisy!,
-    );
+    const times = cat([timestep.narrow(0, 0, 1).mul(0), timestep], 0);
+    const embedded = this.#run(this.time_embedding, timeWaves(times, this.#sizes.freq_dim), "silu");
+    const given = timestep.shape[0]!;
+    const [clean, noisy] = [embedded.narrow(0, 0, 1).expand([given, -1]), embedded.narrow(0, 1, given)];
+    const perFrame = Array.from({ length: frames }, (_, frame) => (frame < conditionLatents ? clean : noisy));
     const first = actions_BNA.narrow(1, 0, 1).expand([-1, picturesPerLatent - 1, -1]);
     const grouped = cat([first, actions_BNA], 1).reshape([actions_BNA.shape[0]!, frames, -1]);
-    return this.#run(this.action_mlp2, grouped, "silu").add(aten.stack(perFrame, 0));
+    return this.#run(this.action_mlp2, grouped, "silu").add(aten.stack(perFrame, 1));
   }
 
   #run(mlp: Mlp, x: Tensor, activation: "gelu" | "silu"): Tensor {

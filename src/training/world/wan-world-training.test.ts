@@ -1,0 +1,67 @@
+import assert from "node:assert/strict";
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { tinyRecording } from "../../../test/worlds/tiny-recording.ts";
+import { judgeSettings, trainJudge } from "./judge.ts";
+import { familyOf, openJudge, openWorld } from "./open-world.ts";
+import { RecordedFrames } from "./recorded-frames.ts";
+import { randomNumbers } from "./training-loop.ts";
+import { measureTruth } from "./truth.ts";
+import { RecordedTruth } from "./truth-source.ts";
+import { WanWindows } from "./wan-windows.ts";
+import {
+  trainWanAutoencoder,
+  trainWanDenoiser,
+  wanAutoencoderSettings,
+  wanDenoiserSettings,
+} from "./wan-world-training.ts";
+
+const frames = new RecordedFrames([tinyRecording(12)], "cpu");
+const world = mkdtempSync(join(tmpdir(), "reverie-wan-"));
+const quick = { lr_warmup_steps: 2, ema_decay: 0.5, lr: 3e-3 };
+
+async function lossesOf(
+  train: (hooks: { reportEvery: number; onProgress: (progress: { loss: number }) => void }) => Promise<void>,
+): Promise<number[]> {
+  const seen: number[] = [];
+  await train({ reportEvery: 1, onProgress: ({ loss }) => void seen.push(loss) });
+  return seen;
+}
+
+test("a window is the first picture, the last four and the next eight, with the actions that led to them", () => {
+  const { video, actions } = new WanWindows(frames, 8).draw(16, randomNumbers(3));
+  assert.deepEqual(video.shape, [16, 3, 13, 16, 16]);
+  assert.deepEqual(actions.shape, [16, 13, 7]);
+  assert.deepEqual(actions.select(1, 0).toArray().slice(0, 7), [0, 0, 0, 0, 0, 0, -1]);
+});
+
+test("a Wan world learns, and its folder opens, imagines and is judged as it is", async () => {
+  const vae = wanAutoencoderSettings.parse({
+    ...quick,
+    steps: 12,
+    batch_size: 4,
+    z_dim: 4,
+    vae_dim: 4,
+    vae_dec_dim: 4,
+    dim_mult: [1, 1, 2, 2],
+  });
+  const first = await lossesOf((hooks) => trainWanAutoencoder(frames, vae, world, hooks));
+  assert.ok(first.at(-1)! < first[0]!, `autoencoder ${first[0]} to ${first.at(-1)}`);
+  const dit = { dim: 24, num_heads: 2, ffn_dim: 32, num_layers: 1, sigma_shift: 3 };
+  const denoiser = wanDenoiserSettings.parse({ ...quick, ...dit, steps: 25, batch_size: 8 });
+  const second = await lossesOf((hooks) => trainWanDenoiser(frames, denoiser, world, hooks));
+  assert.ok(second.at(-1)! < second[0]!, `denoiser ${second[0]} to ${second.at(-1)}`);
+  await trainJudge(
+    frames,
+    judgeSettings.parse({ ...quick, steps: 2, batch_size: 4, widths: [4, 4, 4, 4] }),
+    world,
+  );
+  assert.equal(familyOf(world), "wan");
+  const opened = await openWorld(world, { device: "cpu", size: frames.size, samplingSteps: 2 });
+  const source = new RecordedTruth(frames, { episodes: 3, chunk: 8 });
+  const options = { chunks: 1, batch: 3, threshold: 0.5, holdFrames: 1, seed: 0 };
+  const report = await measureTruth(opened, openJudge(world, "cpu"), source, options);
+  assert.ok(report.frames.every(({ psnr }) => Number.isFinite(psnr)));
+});

@@ -1,0 +1,148 @@
+/** Trains a Wan world, its video autoencoder first, then its denoiser, and writes them in the published layout. */
+import { existsSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { z } from "zod";
+import { readJsonFile, writeJsonFile, writeSafetensors, writeTorchState } from "#formats";
+import { noGrad, randn, scope } from "#tensor";
+import {
+  drawLevelLesson,
+  type LevelLesson,
+  latentStatistics,
+  levelLoss,
+  loadWanAutoencoder,
+  type VideoLesson,
+  videoAutoencoderLoss,
+  WanDiT,
+  WanVAE,
+  wanSizes,
+} from "#worlds";
+import { initialise } from "./initialise.ts";
+import type { RecordedFrames } from "./recorded-frames.ts";
+import { stored, storedType } from "./stored-weights.ts";
+import { type LoopHooks, randomNumbers, type Teacher, trainingLoop } from "./training-loop.ts";
+import { WanWindows } from "./wan-windows.ts";
+import { WeightTraining, weightTrainingSettings } from "./weight-training.ts";
+
+const downscale = 16;
+const latentFrames = 4;
+const chunk = 8;
+/** Windows that the spread of latents is measured on. */
+const scaleSample = 128;
+const weightsFile = "model-00001.safetensors";
+const autoencoderFile = "Wan2.2_VAE.pth";
+
+export const wanAutoencoderSettings = weightTrainingSettings.extend({
+  steps: z.int().positive().default(4000),
+  batch_size: z.int().positive().default(32),
+  lr: z.number().positive().default(1e-3),
+  cuda_graph: z.boolean().default(false).describe("its streaming cannot be captured"),
+  z_dim: z.int().positive().default(48),
+  vae_dim: z.int().positive().default(24),
+  vae_dec_dim: z.int().positive().default(32),
+  dim_mult: z.array(z.int().positive()).length(4).default([1, 2, 4, 4]),
+  num_res_blocks: z.int().positive().default(1),
+  squared_weight: z.number().min(0).default(2),
+  latent_weight: z.number().min(0).default(1e-4),
+  latent_noise: z.number().min(0).default(0.05),
+  store: storedType,
+});
+export type WanAutoencoderSettings = z.infer<typeof wanAutoencoderSettings>;
+
+export const wanDenoiserSettings = weightTrainingSettings.extend({
+  steps: z.int().positive().default(20000),
+  batch_size: z.int().positive().default(256),
+  lr: z.number().positive().default(5e-4),
+  dim: z.int().positive().default(192),
+  num_heads: z.int().positive().default(4),
+  ffn_dim: z.int().positive().default(768),
+  num_layers: z.int().positive().default(6),
+  patch_size: z.array(z.int().positive()).length(3).default([1, 1, 1]),
+  sigma_shift: z.number().positive().default(1).describe("of the noise levels, in training and in the world"),
+  time_mean: z.number().default(0.6),
+  time_std: z.number().positive().default(1.3),
+  pure_noise_share: z.number().min(0).max(1).default(0.15),
+  memory_noise: z.number().min(0).default(0.1),
+  motion_weight: z.number().min(0).default(3),
+  precision: z.enum(["fp32", "bf16"]).default("fp32").describe("of the network while it learns"),
+  store: storedType,
+});
+export type WanDenoiserSettings = z.infer<typeof wanDenoiserSettings>;
+
+export async function trainWanAutoencoder(
+  frames: RecordedFrames,
+  settings: WanAutoencoderSettings,
+  world: string,
+  hooks: LoopHooks = {},
+): Promise<void> {
+  const { z_dim, vae_dim, vae_dec_dim, dim_mult, num_res_blocks } = settings;
+  const own = { z_dim, vae_dim, vae_dec_dim, dim_mult, num_res_blocks };
+  const plain = { vae_mean: Array<number>(z_dim).fill(0), vae_std: Array<number>(z_dim).fill(1) };
+  const vae = new WanVAE(wanSizes.parse({ ...own, ...plain }), { device: frames.device });
+  initialise(vae, settings.seed);
+  const training = new WeightTraining(
+    vae,
+    weightTrainingSettings.strip().parse(settings),
+    (lesson: VideoLesson) => videoAutoencoderLoss(vae, lesson, settings),
+  );
+  const windows = new WanWindows(frames, chunk);
+  const draw: Teacher<VideoLesson> = ({ numbers, device }) => ({
+    video: windows.draw(settings.batch_size, numbers).video,
+    noise: randn([settings.batch_size, ...latentShape(z_dim, frames)], {
+      generator: device,
+      device: frames.device,
+    }),
+  });
+  await trainingLoop(training, frames.device, draw, hooks);
+  await training.withAverages(async () => {
+    const { mean, std } = scope(() =>
+      latentStatistics(vae, windows.draw(scaleSample, randomNumbers(settings.seed)).video),
+    );
+    mkdirSync(world, { recursive: true });
+    writeTorchState(join(world, autoencoderFile), stored(vae.state(), settings.store));
+    writeJsonFile(configPath(world), { ...readConfig(world), ...own, vae_mean: mean, vae_std: std });
+  });
+  training.dispose();
+}
+
+const latentShape = (z_dim: number, { size: [height, width] }: RecordedFrames): number[] => [
+  z_dim,
+  latentFrames,
+  height / downscale,
+  width / downscale,
+];
+
+const configPath = (world: string): string => join(world, "config.json");
+const readConfig = (world: string): object =>
+  existsSync(configPath(world)) ? readJsonFile(configPath(world)) : {};
+
+export async function trainWanDenoiser(
+  frames: RecordedFrames,
+  settings: WanDenoiserSettings,
+  world: string,
+  hooks: LoopHooks = {},
+): Promise<void> {
+  const { dim, num_heads, ffn_dim, num_layers, patch_size, sigma_shift } = settings;
+  const own = { dim, num_heads, ffn_dim, num_layers, patch_size, sigma_shift };
+  const sizes = wanSizes.parse({ ...readConfig(world), ...own });
+  const vae = loadWanAutoencoder(join(world, autoencoderFile), sizes, { device: frames.device });
+  const denoiser = new WanDiT(sizes, { device: frames.device });
+  initialise(denoiser, settings.seed, (name) => name === "head.head.weight");
+  if (settings.precision === "bf16") denoiser.to({ dtype: "bfloat16" });
+  const training = new WeightTraining(
+    denoiser,
+    weightTrainingSettings.strip().parse(settings),
+    (lesson: LevelLesson) => levelLoss(denoiser, lesson),
+  );
+  const windows = new WanWindows(frames, chunk);
+  const draw: Teacher<LevelLesson> = ({ numbers, device }) => {
+    const { video, actions } = windows.draw(settings.batch_size, numbers);
+    const latents = noGrad(() => scope(() => vae.encode(video)));
+    return drawLevelLesson(latents, actions, settings, device);
+  };
+  await trainingLoop(training, frames.device, draw, hooks);
+  await training.withAverages(async () => {
+    writeSafetensors(join(world, weightsFile), stored(denoiser.state(), settings.store));
+    writeJsonFile(configPath(world), { ...readConfig(world), ...own });
+  });
+  training.dispose();
+}
