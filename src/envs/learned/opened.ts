@@ -1,5 +1,6 @@
 /** An imagined env as the loop wants it. Its cursor holds the random streams; episodes under way begin anew after a resume. */
 import { UserError } from "#registry";
+import type { Device, DType } from "#tensor";
 import type { EnvPlace, OpenedEnv } from "../open-env.ts";
 import { openLearnedEnv } from "./open.ts";
 
@@ -11,7 +12,7 @@ export async function openImagined(
     size: place.size,
     seedOffset: place.seedOffset + place.firstSlot / place.size,
     device: place.device,
-    ...(place.dtype && { dtype: place.dtype }),
+    dtype: place.dtype ?? precisionOf(section, place.device),
   });
   return {
     env,
@@ -24,4 +25,15 @@ export async function openImagined(
     offload: () => env.offload(),
     onload: (device) => env.onload(device),
   };
+}
+
+const precisions: Readonly<Record<string, DType>> = { bf16: "bfloat16", fp16: "float16", fp32: "float32" };
+
+/** `world_model_cfg.dtype` on an accelerator, bfloat16 where the section says nothing; on a CPU always float32, which is faster there. */
+function precisionOf(section: Readonly<Record<string, unknown>>, device: Device): DType {
+  if (device === "cpu") return "float32";
+  const { dtype = "bf16" } = (section.world_model_cfg ?? {}) as { dtype?: string };
+  const known = precisions[dtype];
+  if (known) return known;
+  throw new UserError(`world_model_cfg.dtype is ${dtype}; there are: ${Object.keys(precisions).join(", ")}`);
 }
