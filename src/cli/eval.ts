@@ -22,7 +22,7 @@ export async function runEvaluation({ config, overrides, configPath, folder }: R
   const screen = openScreen(checked.name, folder);
   screen.opened?.(0, 1);
   const engine = startEngine({ work: "evaluate", config, overrides, configPath, resultFile }, screen);
-  const forget = stopOnSignals(engine, screen.say);
+  const forget = stopOnSignals(engine, screen.say, { saves: false });
   try {
     await engine.finished;
   } finally {

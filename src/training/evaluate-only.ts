@@ -1,9 +1,8 @@
 /** Evaluation without training: rollout and env workers only. */
 import type { CheckedConfig } from "#config";
-import { readSafetensors, readTorchState } from "#formats";
-import type { Policy } from "#policies";
 import { startRollouts } from "./assemble.ts";
 import { type EvaluationResult, Evaluator } from "./evaluation/evaluate.ts";
+import { layOver } from "./lay-over.ts";
 import type { Reporter } from "./reporter.ts";
 
 export async function evaluateOnly(checked: CheckedConfig, reporter: Reporter): Promise<EvaluationResult> {
@@ -20,10 +19,4 @@ export async function evaluateOnly(checked: CheckedConfig, reporter: Reporter): 
   } finally {
     await evaluator.close();
   }
-}
-
-/** `runner.ckpt_path`: weights of a file, laid over the model after it is built. */
-export function layOver(policy: Policy, path: string): void {
-  const weights = path.endsWith(".safetensors") ? readSafetensors(path) : readTorchState(path);
-  policy.module.loadState(weights, { strict: false, source: path });
 }

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { WorldSizes } from "#config";
+import type { SimulatorEnv } from "#envs";
 import { readSafetensors } from "#formats";
 import { type Metrics, readMetricsFile } from "#metrics";
 import { liveTensors } from "#tensor";
@@ -158,6 +159,37 @@ test("how far a policy has moved from its reference is reported: not at all, or 
   };
   assert.ok((await moved(1e-9)) < 1e-6);
   assert.ok((await moved(1e-2)) > 1e-3);
+});
+
+test("weights of a file are laid over the model, and a file of something else is refused", async () => {
+  const other = tinyCheckpoint(["tabletop_spatial"], "tabletop", 2);
+  const still = ["algorithm.entropy_bonus=0", "runner.max_epochs=1"]; // nothing succeeds: no gradient
+  const laid = await play(grpo, [...still, `runner.ckpt_path=${join(other, "model.safetensors")}`]);
+  const fromThere = await play(grpo, [...still, `actor.model.model_path=${other}`]);
+  assert.deepEqual(laid.weights, fromThere.weights);
+  const wrong = join(laid.folder, "actor", "optimizer.safetensors");
+  await assert.rejects(play(grpo, [...still, `runner.ckpt_path=${wrong}`]), /has no weight of this policy/);
+});
+
+test("an env worker that dies in the middle of a rollout is replaced, and the samples are the same", async () => {
+  const open = async () => {
+    const overrides = [...tinyOverrides({ model, logs: newFolder() }), "env.train.env_workers=2"];
+    const run = await Run.open(await readRun(grpo, { overrides }), silent);
+    await run.crew.syncWeights(0);
+    return run;
+  };
+  const [calm, rough] = [await open(), await open()];
+  const expected = await calm.crew.collect(0);
+  let killed = false;
+  const env = rough.crew.stages[0]!.opened.env as SimulatorEnv;
+  const found = await rough.crew.collect(0, () => {
+    if (!killed) process.kill(env.workers.pids[0]!, "SIGKILL");
+    killed = true;
+  });
+  assert.equal(env.workers.losses, 1);
+  const tokens = ({ rollout }: typeof found) => rollout.forwardInputs.action_tokens!.toArray();
+  assert.deepEqual(tokens(found), tokens(expected));
+  await Promise.all([calm.close(), rough.close()]);
 });
 
 test("a run for several machines, or for Ray, is planned but not started", async () => {

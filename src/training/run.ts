@@ -19,6 +19,7 @@ import { keepNewest, newestWhole, writeCheckpoint } from "./checkpoint/folder.ts
 import { findDamage } from "./checkpoint/manifest.ts";
 import { Crew } from "./crew.ts";
 import { type EvaluationResult, Evaluator } from "./evaluation/evaluate.ts";
+import { layOver, readWeights } from "./lay-over.ts";
 import type { Reporter } from "./reporter.ts";
 
 export class Run {
@@ -58,6 +59,7 @@ export class Run {
     const modelChanges = from && modelFrom(from.folder, config.actor.model.is_lora);
     const crew = await Crew.assemble(checked, { say: reporter.say, modelChanges });
     if (from) await restoreCrew(from.folder, from.state, crew);
+    else if (config.runner.ckpt_path) await layOverActors(crew, config.runner.ckpt_path);
     const step = from?.state.step ?? 0;
     writeSettings(checked);
     const log = await openRunLog(config.runner.logger, {
@@ -160,6 +162,13 @@ function startingPoint(
   const state = readState(folder);
   say(`resuming from ${folder}: ${state.step} steps done`);
   return { folder, state };
+}
+
+async function layOverActors({ actors }: Crew, path: string): Promise<void> {
+  const weights = readWeights(path);
+  layOver(actors.first.policy, path, weights);
+  actors.first.optimizer.rereadWeights();
+  await Promise.all(actors.others.map((actor) => actor.call("loadWeights", weights)));
 }
 
 /** The resolved configuration, beside what it made. */

@@ -90,6 +90,7 @@ export async function openRemoteActor(options: ActorOptions): Promise<RemoteActo
     },
     async loadWeights(weights) {
       actor.policy.module.loadState(weights, { strict: false });
+      actor.optimizer.rereadWeights();
       free(weights.values());
     },
   };

@@ -106,6 +106,11 @@ export class PolicyOptimizer {
     this.steps = steps;
   }
 
+  /** The network's weights were changed from outside. */
+  rereadWeights(): void {
+    this.#update.rereadWeights();
+  }
+
   dispose(): void {
     this.#update.dispose();
   }

@@ -191,6 +191,15 @@ export class ShardedUpdate implements WeightUpdate {
     );
   }
 
+  rereadWeights(): void {
+    noGrad(() =>
+      scope(() => {
+        for (const { weights, length, master } of this.#portions)
+          master.copy_(this.#own(this.#flat(weights, length), length));
+      }),
+    );
+  }
+
   dispose(): void {
     this.#adam.dispose();
     for (const { master } of this.#portions) master.dispose();

@@ -35,6 +35,8 @@ export interface WeightUpdate {
    */
   lendState(use: (state: ReadonlyMap<string, Tensor>) => void): Promise<void>;
   loadState(state: ReadonlyMap<string, Tensor>): void;
+  /** The network's weights were changed from outside: masters follow. */
+  rereadWeights(): void;
   dispose(): void;
 }
 
@@ -133,6 +135,13 @@ export class WholeUpdate implements WeightUpdate {
         const saved = state.get(masterKey(name));
         if (saved) master.copy_(saved);
       }
+    });
+  }
+
+  rereadWeights(): void {
+    noGrad(() => {
+      for (const { weights } of this.groups)
+        for (const [name, weight] of weights) this.#masters.get(name)?.copy_(weight);
     });
   }
 

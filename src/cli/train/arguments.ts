@@ -80,9 +80,11 @@ function deviceOverrides(device: string | undefined): string[] {
   throw new UserError(`--device is "${device}"; expected cpu or cuda`);
 }
 
-/** A model folder, or a checkpoint of a run. */
+/** A model folder, a folder of adapters, or a checkpoint of a run. */
 function modelOverrides(path: string): string[] {
   const inside = join(path, "actor", "model");
   const folder = existsSync(inside) ? inside : path;
+  if (existsSync(join(folder, "adapter_config.json")))
+    return ["actor.model.is_lora=True", `++actor.model.lora_path=${folder}`];
   return [`actor.model.model_path=${folder}`, `rollout.model.model_path=${folder}`];
 }

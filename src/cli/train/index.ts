@@ -26,7 +26,7 @@ export const trainCommand: Command = {
     const screen = openScreen(checked.name, folder);
     screen.say(`results go to ${folder}`);
     const engine = startEngine({ work: "train", config, overrides, configPath }, screen);
-    const forget = stopOnSignals(engine, screen.say);
+    const forget = stopOnSignals(engine, screen.say, { saves: true });
     try {
       const { stopped } = await engine.finished;
       if (stopped) screen.say(`stopped; go on with: reverie train ${config} --resume --out ${folder}`);

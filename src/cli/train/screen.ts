@@ -41,9 +41,16 @@ export function openScreen(title: string, folder: string): RunScreen {
   };
 }
 
-/** The first Ctrl-C (or SIGTERM) asks the run to save and end, the second ends it at once. Gives a function that undoes this. */
-export function stopOnSignals(engine: EngineHandle, say: (line: string) => void): () => void {
-  let asked = false;
+/**
+ * The first Ctrl-C (or SIGTERM) asks a run to save and end, the second ends it at once; so does the first where there is nothing to
+ * save. Gives a function that undoes this.
+ */
+export function stopOnSignals(
+  engine: EngineHandle,
+  say: (line: string) => void,
+  { saves }: { readonly saves: boolean },
+): () => void {
+  let asked = !saves;
   const onSignal = (signal: NodeJS.Signals): void => {
     if (asked) {
       void engine.kill().then(() => process.exit(signal === "SIGINT" ? 130 : 143));
