@@ -6,6 +6,8 @@ import { cudaAvailable, type Device } from "#tensor";
 
 export interface WorldArguments {
   readonly data: readonly string[];
+  /** Recordings that are only measured on. */
+  readonly exam: readonly string[];
   readonly world: string;
   readonly device: Device;
   readonly settings: Readonly<Record<string, unknown>>;
@@ -21,6 +23,7 @@ export interface WorldArguments {
 
 const options = {
   data: { type: "string", multiple: true },
+  exam: { type: "string", multiple: true },
   world: { type: "string" },
   device: { type: "string", default: "cpu" },
   steps: { type: "string" },
@@ -55,6 +58,7 @@ export function parseWorldArguments(argv: string[]): WorldArguments {
   };
   return {
     data,
+    exam: values.exam ?? [],
     world,
     device: deviceOf(device),
     settings,

@@ -30,6 +30,8 @@ import type { Command } from "../command.ts";
 import { checked, parseWorldArguments, sharedUsage, type WorldArguments } from "./arguments.ts";
 import { collectFootage, collectUsage } from "./collect.ts";
 import { evaluate } from "./evaluate.ts";
+import { progressLine } from "./progress.ts";
+import { refresh } from "./refresh.ts";
 
 const startsSettings = z.strictObject({
   count: z.int().positive().default(192),
@@ -72,6 +74,7 @@ const list = [
   ...Object.entries(steps).map(([name, { summary }]) => `  ${name.padEnd(14)}${summary}`),
   "  evaluate      how true is it? against recordings (--data), or --suite NAME --policy DIR: a policy acts in the dream,",
   "                and the same actions are played in the simulator; --out DIR for report, plot and video",
+  "  refresh       one round of co-evolution: learn from --data, measure on --exam, keep the world only if it is no worse",
 ];
 
 export const worldCommand: Command = {
@@ -81,9 +84,12 @@ export const worldCommand: Command = {
     const [what = "", ...rest] = argv;
     if (what === "collect") return collectFootage(rest);
     if (what === "evaluate") return evaluate(parseWorldArguments(rest));
+    if (what === "refresh") return refresh(parseWorldArguments(rest));
     const step = Object.hasOwn(steps, what) ? steps[what] : undefined;
     if (!step)
-      throw new UserError(`world what? there are: collect, ${Object.keys(steps).join(", ")}, evaluate`);
+      throw new UserError(
+        `world what? there are: collect, ${Object.keys(steps).join(", ")}, evaluate, refresh`,
+      );
     const wishes = parseWorldArguments(rest);
     mkdirSync(wishes.world, { recursive: true });
     if (wishes.device !== "cpu") allowTf32(true);
@@ -100,11 +106,3 @@ export const worldCommand: Command = {
     });
   },
 };
-
-function progressLine(what: string): NonNullable<LoopHooks["onProgress"]> {
-  return ({ step, steps: total, loss, gradNorm, seconds, stepsPerSecond }) =>
-    console.log(
-      `${what} ${step}/${total}  loss ${loss.toFixed(4)}  gradient ${gradNorm.toFixed(3)}  ` +
-        `${stepsPerSecond.toFixed(1)} steps/s  ${seconds.toFixed(0)} s`,
-    );
-}

@@ -5,6 +5,12 @@ export { type AutoencoderSettings, autoencoderSettings, trainAutoencoder } from 
 export { type DenoiserSettings, denoiserSettings, trainDenoiser } from "./opensora-denoiser.ts";
 export { type PolicyPlay, PolicyRecorder } from "./policy-recorder.ts";
 export { RecordedFrames, WindowSampler } from "./recorded-frames.ts";
+export {
+  type RefreshOutcome,
+  type RefreshSettings,
+  refreshSettings,
+  refreshWorld,
+} from "./refresh.ts";
 export { type StartsExport, writeStarts } from "./starts.ts";
 export type { LoopHooks, StepProgress } from "./training-loop.ts";
 export { holds, measureTruth, type TruthOptions, type TruthReport } from "./truth.ts";

@@ -6,7 +6,7 @@
  */
 import { join } from "node:path";
 import { z } from "zod";
-import { writeJsonFile, writeTorchState } from "#formats";
+import { readTorchState, writeJsonFile, writeTorchState } from "#formats";
 import {
   type JudgeLesson,
   judgeLoss,
@@ -39,6 +39,7 @@ export const judgeSettings = weightTrainingSettings.extend({
   success_share: z.number().min(0.05).max(0.95).default(0.4).describe("of lessons that show success"),
   other_task_share: z.number().min(0).max(1).default(0.3).describe("of lessons shown under another task"),
   failure_weight: z.number().positive().default(2),
+  init_from: z.string().nullish().describe("a world whose judge to go on from"),
   store: storedType,
 });
 export type JudgeSettings = z.infer<typeof judgeSettings>;
@@ -67,7 +68,10 @@ export async function trainJudge(
   training.dispose();
 }
 
-function newJudge({ tasks, device }: RecordedFrames, { widths, seed }: JudgeSettings): TrainableJudge {
+function newJudge(
+  { tasks, device }: RecordedFrames,
+  { widths, seed, init_from }: JudgeSettings,
+): TrainableJudge {
   const trunk = widths as unknown as TrunkWidths;
   const judge =
     tasks.length > 1
@@ -78,8 +82,15 @@ function newJudge({ tasks, device }: RecordedFrames, { widths, seed }: JudgeSett
         )
       : new ResnetReward(trunk, { device });
   initialise(judge.network, seed);
+  if (init_from) {
+    const source = join(init_from, `${fileName(judge)}.pth`);
+    judge.network.loadState(readTorchState(source), { source });
+  }
   return judge;
 }
+
+const fileName = (judge: TrainableJudge): string =>
+  judge instanceof TaskResnetReward ? "taskemb_resnet_rm" : "resnet_rm";
 
 /** Batch norms gathered the statistics of the weights in training; the averaged weights have their own. */
 function settleStatistics(
@@ -99,7 +110,7 @@ function settleStatistics(
 }
 
 function writeJudge(world: string, judge: TrainableJudge, { tasks }: RecordedFrames, store: DType): void {
-  const name = judge instanceof TaskResnetReward ? "taskemb_resnet_rm" : "resnet_rm";
+  const name = fileName(judge);
   writeTorchState(join(world, `${name}.pth`), stored(judge.state(), store));
   writeJsonFile(join(world, `${name}.json`), { type: judge.name, instructions: tasks });
 }

@@ -1,7 +1,7 @@
 /** Trains an OpenSora world's denoiser on windows of recorded latents and writes the world's weights and statistics. */
 import { join } from "node:path";
 import { z } from "zod";
-import { readSafetensors, writeJsonFile, writeSafetensors } from "#formats";
+import { readJsonFile, readSafetensors, writeJsonFile, writeSafetensors } from "#formats";
 import { aten, cat, keep, noGrad, scope, type Tensor, tensor } from "#tensor";
 import {
   type AutoencoderKL,
@@ -56,7 +56,7 @@ export async function trainDenoiser(
   hooks: LoopHooks = {},
 ): Promise<void> {
   const vae = loadOpenSoraAutoencoder(join(world, "vae"), { device: frames.device });
-  const statistics = actionStatistics(frames);
+  const statistics = settings.init_from ? readStatistics(settings.init_from) : actionStatistics(frames);
   const sizes = sizesOf(frames, vae, settings);
   const denoiser = newDenoiser(sizes, frames, settings);
   const training = new WeightTraining(
@@ -76,6 +76,14 @@ export async function trainDenoiser(
     action: { q01: statistics.low, q99: statistics.high },
   });
   training.dispose();
+}
+
+/** A denoiser that goes on must be told actions as before. */
+function readStatistics(world: string): Statistics {
+  const { action } = readJsonFile(join(world, "dataset_statistics.json")) as {
+    action: { q01: number[]; q99: number[] };
+  };
+  return { low: action.q01, high: action.q99 };
 }
 
 function sizesOf(frames: RecordedFrames, vae: AutoencoderKL, settings: DenoiserSettings): STDiT3Sizes {

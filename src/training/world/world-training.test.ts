@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -10,11 +10,14 @@ import { noGrad, tensor, zeros } from "#tensor";
 import { loadOpenSoraAutoencoder } from "#worlds";
 import { tinyRecording } from "../../../test/worlds/tiny-recording.ts";
 import { judgeSettings, trainJudge } from "./judge.ts";
+import { proportion } from "./meters.ts";
 import { autoencoderSettings, trainAutoencoder } from "./opensora-autoencoder.ts";
 import { actionStatistics, denoiserSettings, trainDenoiser } from "./opensora-denoiser.ts";
 import { RecordedFrames, WindowSampler } from "./recorded-frames.ts";
+import { refreshSettings, refreshWorld, verdict } from "./refresh.ts";
 import { writeStarts } from "./starts.ts";
 import { randomNumbers, type StepProgress } from "./training-loop.ts";
+import type { TruthReport } from "./truth.ts";
 
 const frames = new RecordedFrames([tinyRecording(40)], "cpu");
 const world = mkdtempSync(join(tmpdir(), "reverie-world-"));
@@ -151,8 +154,10 @@ test("a network in bfloat16 learns with float32 masters", async () => {
 
 test("a time limit ends training early, and the world is written all the same", async () => {
   const settings = denoiserSettings.parse({ ...small, ...dit, steps: 1_000_000, batch_size: 4, lr: 1e-3 });
+  const hasty = mkdtempSync(join(tmpdir(), "reverie-world-"));
+  cpSync(join(world, "vae"), join(hasty, "vae"), { recursive: true });
   let last = 0;
-  await trainDenoiser(frames, settings, world, {
+  await trainDenoiser(frames, settings, hasty, {
     timeLimit: 1,
     reportEvery: 1,
     onProgress: ({ step }) => {
@@ -160,7 +165,7 @@ test("a time limit ends training early, and the world is written all the same", 
     },
   });
   assert.ok(last > 0 && last < 1_000_000);
-  assert.ok(existsSync(join(world, "model-00001.safetensors")));
+  assert.ok(existsSync(join(hasty, "model-00001.safetensors")));
 });
 
 test("the folder that training leaves is an environment as it is", async () => {
@@ -189,4 +194,48 @@ test("the folder that training leaves is an environment as it is", async () => {
   assert.deepEqual(observation.mainImages.shape, [4, 16, 16, 3]);
   assert.ok(rewards.toArray().every((value) => Number.isFinite(Number(value))));
   await env.close();
+});
+
+test("a refreshed world takes the old one's place only when the meters are no worse", async () => {
+  const settings = refreshSettings.parse({
+    steps: 2,
+    judge_steps: 1,
+    batch_size: 4,
+    lr: 1e-5,
+    judge_lr: 1e-6,
+    episodes: 4,
+    chunks: 1,
+    batch: 4,
+    tolerance: 1,
+  });
+  const before = weights();
+  const kept = await refreshWorld(world, frames, frames, settings);
+  assert.equal(kept.accepted, true);
+  assert.notDeepEqual(weights(), before);
+  const now = weights();
+  const lies = new RecordedFrames([tinyRecording(40)], "cpu");
+  noGrad(() => lies.success.copy_(lies.success.neg().add(1)));
+  const taught = {
+    ...settings,
+    judge_steps: 150,
+    judge_lr: 1e-2,
+    batch_size: 32,
+    threshold: 0.5,
+    episodes: 40,
+    tolerance: 0,
+  };
+  const refused = await refreshWorld(world, lies, frames, taught);
+  assert.equal(refused.accepted, false, `accepted: ${refused.reason}`);
+  assert.deepEqual(weights(), now);
+  const rounds = readFileSync(join(world, "rounds.jsonl"), "utf8").trimEnd().split("\n");
+  assert.equal(rounds.length, 2);
+});
+
+test("meters that worsen beyond the tolerance are refused, whichever it is", () => {
+  const report = (lies: number, agreed: number) =>
+    ({ falseSuccess: proportion(lies, 10), agreement: proportion(agreed, 10) }) as TruthReport;
+  assert.equal(verdict(report(2, 8), report(2, 8), 0).accepted, true);
+  assert.equal(verdict(report(2, 8), report(3, 9), 0.05).accepted, false);
+  assert.equal(verdict(report(2, 8), report(1, 7), 0.05).accepted, false);
+  assert.match(verdict(report(2, 8), report(1, 9), 0).reason, /20\.0 to 10\.0 %.*80\.0 to 90\.0 %/);
 });

@@ -1,0 +1,25 @@
+/** `world refresh`: one round of co-evolution by hand; see `#training`'s refresh. */
+import { openDemonstrations } from "#envs";
+import { UserError } from "#registry";
+import { RecordedFrames, refreshSettings, refreshWorld, truthTable } from "#training";
+import { checked, type WorldArguments } from "./arguments.ts";
+import { progressLine } from "./progress.ts";
+
+export async function refresh({ data, exam, world, device, settings }: WorldArguments): Promise<void> {
+  if (data.length === 0 || exam.length === 0) {
+    throw new UserError(
+      "refresh with what? give --data DIR (old and new recordings) and --exam DIR (episodes of the current policy, kept apart)",
+    );
+  }
+  const [lessons, test] = [data, exam].map(
+    (folders) => new RecordedFrames(folders.map(openDemonstrations), device),
+  );
+  const outcome = await refreshWorld(world, lessons!, test!, checked(refreshSettings, settings), {
+    reportEvery: 100,
+    onProgress: progressLine("refresh"),
+  });
+  console.log(truthTable(outcome.accepted ? outcome.after : outcome.before));
+  console.log(
+    `${outcome.accepted ? "the world was refreshed" : "rolled back: the meters got worse"}: ${outcome.reason}`,
+  );
+}
