@@ -30,6 +30,8 @@ export interface JobResult {
   readonly file: ImprovementFile;
   readonly folder: string;
   readonly checkpoint: string;
+  /** What was changed in the configuration. */
+  readonly overrides: readonly string[];
 }
 
 const runOverrides = (folder: string, { overrides }: JobState): string[] => [
@@ -168,7 +170,7 @@ export class MainJob {
     writeFileSync(curve, drawLearningCurve({ title, steps, before: file.before, after: file.after }));
     writeImprovement(join(this.#folder, "results.json"), file);
     this.#keep({ seconds });
-    return { file, folder: this.#folder, checkpoint };
+    return { file, folder: this.#folder, checkpoint, overrides: this.#state.overrides };
   }
 
   /** A job without a film is still a job: a missing encoder or camera is told and passed over. */

@@ -6,7 +6,8 @@ import type { JobResult } from "./job.ts";
 
 type Rate = ImprovementFile["before"];
 
-export function reportText({ file, folder, checkpoint }: JobResult): string {
+export function reportText(result: JobResult): string {
+  const { file, folder } = result;
   const { training, seconds } = file;
   const limited = training.ended_by === "time" ? ` (of ${training.planned_steps}; the time was up)` : "";
   const files = Object.entries(file.files).map(([name, path]) => [
@@ -25,7 +26,7 @@ export function reportText({ file, folder, checkpoint }: JobResult): string {
     ),
     "",
     "go on:",
-    ...nextCommands(file, folder, checkpoint).map((line) => `  ${line}`),
+    ...nextCommands(result).map((line) => `  ${line}`),
   ].join("\n");
 }
 
@@ -59,17 +60,21 @@ export function verdict({ gain, significance, control }: ImprovementFile): strin
   return `${note}${words}\n${numbers}; ${intervals}`;
 }
 
-function nextCommands(
-  { config, training, control }: ImprovementFile,
-  folder: string,
-  checkpoint: string,
-): string[] {
-  const more = training.steps + 30;
+/** Commands that work as they stand: with the settings of this run, and the folders as it was given them. */
+function nextCommands({ file, folder, checkpoint, overrides }: JobResult): string[] {
+  const { config, training, control } = file;
+  const same = overrides.filter((text) => !text.startsWith("runner.max_epochs="));
+  const command = (...words: readonly string[]): string => ["npx reverie", ...words.map(quoted)].join(" ");
+  const unshuffled = same.filter((text) => !text.startsWith("algorithm.shuffle_advantages="));
+  const more = `runner.max_epochs=${training.steps + 30}`;
   return [
-    `npx reverie train ${config} --resume --out ${folder} runner.max_epochs=${more}   # train on`,
-    `npx reverie eval ${config} --model ${checkpoint} --greedy   # the likeliest actions instead of samples`,
+    `${command("train", config, "--resume", "--out", folder, ...same, more)}   # train on`,
+    `${command("eval", config, "--model", checkpoint, "--greedy", ...same)}   # the likeliest actions, not samples`,
     control
-      ? "npx reverie start   # the same, with true advantages"
-      : "npx reverie start --control   # the same with shuffled advantages: must not improve",
+      ? `${command("start", ...unshuffled)}   # the same with true advantages`
+      : `${command("start", "--control", ...same)}   # the same with shuffled advantages: must not improve`,
   ];
 }
+
+const quoted = (word: string): string =>
+  /^[\w./:=+,@~-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;

@@ -1,6 +1,6 @@
 /** The whole main job at its smallest: an untrained policy, two tasks, one training step. Nothing can improve, and it must say so. */
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
+import { exec, execFile } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,6 +17,15 @@ const newFolder = (): string => mkdtempSync(join(tmpdir(), "reverie-start-"));
 interface Ended {
   readonly code: number | null;
   readonly output: string;
+}
+
+/** Runs a command line as a shell does. */
+function reverie(line: string): Promise<Ended> {
+  return new Promise((resolve) =>
+    exec(`"${process.execPath}" bin/reverie.mjs ${line}`, { cwd: root }, (error, stdout, stderr) =>
+      resolve({ code: error ? (error.code ?? null) : 0, output: stdout + stderr }),
+    ),
+  );
 }
 
 /** Runs the command as a user does; `watch` sees its output grow and may send signals. */
@@ -69,6 +78,10 @@ test("the job evaluates, trains, evaluates again, and says that an untrained pol
   assert.equal(readFileSync(join(folder, file.files.video!)).toString("latin1", 4, 8), "ftyp");
   assert.ok(existsSync(join(folder, file.files.checkpoint!, "actor", "model", "model.safetensors")));
   assert.equal(output.match(/npx reverie/g)?.length, 3);
+  const [, trainOn = ""] = /npx reverie (train .*) {3}# train on/.exec(output) ?? [];
+  const more = await reverie(`${trainOn.replace("max_epochs=31", "max_epochs=2")}`);
+  assert.equal(more.code, 0, more.output);
+  assert.match(more.output, /step 2\/2/);
   rmSync(folder, { recursive: true });
 });
 
