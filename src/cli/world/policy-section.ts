@@ -11,9 +11,10 @@ export function policySection(
   suite: string,
   keys: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {
-  const folder = resolve(path);
-  if (!existsSync(join(folder, "config.json")))
-    throw new UserError(`${path} is no policy checkpoint: it has no config.json`);
+  // A run's checkpoint holds the policy's own folder inside.
+  const folders = [path, join(path, "actor", "model")].map((each) => resolve(each));
+  const folder = folders.find((each) => existsSync(join(each, "config.json")));
+  if (folder === undefined) throw new UserError(`${path} is no policy checkpoint: it has no config.json`);
   const written = [folder, dirname(folder)]
     .map((each) => join(each, "model.json"))
     .find((each) => existsSync(each));
