@@ -12,4 +12,4 @@ export {
 export { Stream } from "./streams.ts";
 export { packTensors, unpackTensors } from "./tensor-message.ts";
 export { openThread } from "./thread-worker.ts";
-export { LocalWeightSync, type WeightSync, type Weights } from "./weight-sync.ts";
+export { copyWeights, LocalWeightSync, type WeightSync, type Weights } from "./weight-sync.ts";

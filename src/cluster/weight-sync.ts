@@ -12,6 +12,19 @@ export interface WeightSync {
   publish(version: number, weights: Weights): Promise<void>;
   /** The receiver's side: brings `weights` up to date; gives the version they now have. */
   pull(weights: Weights): Promise<number>;
+  /** What was published last, for receivers in other threads: to be read, never written. */
+  latest(): { readonly version: number; readonly weights: Weights };
+}
+
+/** Copies by name; a weight that is the very same tensor costs nothing. */
+export function copyWeights(from: Weights, to: Weights): void {
+  noGrad(() => {
+    for (const [name, source] of from) {
+      const target = to.get(name);
+      if (!target) throw new Error(`internal: the receiver has no weight called ${name}`);
+      if (target !== source) target.copy_(source);
+    }
+  });
 }
 
 /** Actor and receiver in one process. A receiver that holds the very tensors of the actor costs nothing. */
@@ -25,14 +38,13 @@ export class LocalWeightSync implements WeightSync {
   }
 
   async pull(weights: Weights): Promise<number> {
+    const { version, weights: published } = this.latest();
+    copyWeights(published, weights);
+    return version;
+  }
+
+  latest(): { readonly version: number; readonly weights: Weights } {
     if (this.#version < 0) throw new Error("internal: weights were asked for before any were published");
-    noGrad(() => {
-      for (const [name, source] of this.#weights) {
-        const target = weights.get(name);
-        if (!target) throw new Error(`internal: the receiver has no weight called ${name}`);
-        if (target !== source) target.copy_(source);
-      }
-    });
-    return this.#version;
+    return { version: this.#version, weights: this.#weights };
   }
 }

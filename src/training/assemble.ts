@@ -9,9 +9,11 @@ import {
   type ActorOptions,
   type ActorWorker,
   actorModule,
+  type Decider,
   openActor,
   openPolicy,
   type RemoteActor,
+  RemoteRollout,
   RolloutWorker,
 } from "#workers";
 
@@ -73,22 +75,30 @@ export async function startActors(
   return { first: first as ActorWorker, others: others as WorkerRef<RemoteActor>[] };
 }
 
-/** A rollout worker on the actor's device acts with the actor's own weights; others, and those that may lag, hold a copy. */
+/**
+ * A rollout worker on the actor's device acts with the actor's own weights, unless it may lag behind them. Others hold a copy: on the CPU
+ * all share one, each accelerator has one in a thread of its own.
+ */
 export async function startRollouts(
   checked: CheckedConfig,
   actor: ActorWorker | undefined,
-): Promise<RolloutWorker[]> {
+): Promise<Decider[]> {
   const { config, worlds } = checked;
-  const { actions } = await environmentFamily(config.env.eval ?? config.env.train);
+  const { actions: actionSpec } = await environmentFamily(
+    actor ? config.env.train : (config.env.eval ?? config.env.train),
+  );
   const shares = actor && config.runner.weight_sync_interval === 1;
-  const known = new Map<Device, Policy>(shares ? [[actor.policy.device, actor.policy]] : []);
-  const workers: RolloutWorker[] = [];
-  for (let rank = 0; rank < worlds.rollout; rank++) {
+  const here = new Map<Device, Policy>(shares ? [[actor.policy.device, actor.policy]] : []);
+  const start = async (rank: number): Promise<Decider> => {
     const device = deviceOf(checked, "rollout", rank);
-    const policy = known.get(device) ?? (await openPolicy({ config, actionSpec: actions }, { device }));
-    known.set(device, policy);
-    workers.push(new RolloutWorker(policy));
-  }
+    const isHere = device === "cpu" || here.has(device) || worlds.rollout === 1;
+    if (!isHere) return RemoteRollout.start({ config, rank, device, actionSpec });
+    const policy = here.get(device) ?? (await openPolicy({ config, actionSpec }, { device }));
+    here.set(device, policy);
+    return new RolloutWorker(policy);
+  };
+  const workers: Decider[] = [];
+  for (let rank = 0; rank < worlds.rollout; rank++) workers.push(await start(rank));
   return workers;
 }
 

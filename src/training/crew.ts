@@ -8,7 +8,7 @@ import { LocalWeightSync, Stream } from "#cluster";
 import { type CheckedConfig, samplingMode } from "#config";
 import { concatColumns, type Minibatch, mapMinibatch, mapRollout, type Rollout } from "#data";
 import type { Tensor } from "#tensor";
-import { EnvWorker, EpisodeLog, type Learned, type RolloutWorker } from "#workers";
+import { type Decider, EnvWorker, EpisodeLog, type Learned } from "#workers";
 import {
   type ActorRanks,
   batchOf,
@@ -43,7 +43,7 @@ export interface CrewOptions {
 export class Crew {
   readonly checked: CheckedConfig;
   readonly actors: ActorRanks;
-  readonly rollouts: readonly RolloutWorker[];
+  readonly rollouts: readonly Decider[];
   readonly stages: readonly Stage[];
   readonly #players: EnvWorker;
   readonly #sync = new LocalWeightSync();
@@ -53,7 +53,7 @@ export class Crew {
 
   private constructor(
     checked: CheckedConfig,
-    parts: { actors: ActorRanks; rollouts: readonly RolloutWorker[]; stages: readonly Stage[] },
+    parts: { actors: ActorRanks; rollouts: readonly Decider[]; stages: readonly Stage[] },
   ) {
     this.checked = checked;
     this.actors = parts.actors;
@@ -184,7 +184,8 @@ export class Crew {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#players.close(), ...this.actors.others.map((actor) => actor.close())]);
+    const others = [...this.actors.others, ...this.rollouts].map((worker) => worker.close());
+    await Promise.all([this.#players.close(), ...others]);
   }
 
   #moveEnvs(direction: "onload" | "offload"): void {

@@ -1,14 +1,16 @@
 /** Evaluation without training: rollout and env workers only. */
+import { LocalWeightSync } from "#cluster";
 import type { CheckedConfig } from "#config";
+import type { Decider } from "#workers";
 import { startRollouts } from "./assemble.ts";
 import { type EvaluationResult, Evaluator } from "./evaluation/evaluate.ts";
-import { layOver } from "./lay-over.ts";
+import { readWeights } from "./lay-over.ts";
 import type { Reporter } from "./reporter.ts";
 
 export async function evaluateOnly(checked: CheckedConfig, reporter: Reporter): Promise<EvaluationResult> {
   const rollouts = await startRollouts(checked, undefined);
   const { ckpt_path: over } = checked.config.runner;
-  if (over) for (const { policy } of rollouts) layOver(policy, over);
+  if (over) await layOverAll(rollouts, over);
   const evaluator = new Evaluator(checked, rollouts, reporter.say);
   try {
     reporter.doing("eval");
@@ -18,5 +20,13 @@ export async function evaluateOnly(checked: CheckedConfig, reporter: Reporter): 
     });
   } finally {
     await evaluator.close();
+    await Promise.all(rollouts.map((worker) => worker.close()));
   }
+}
+
+/** As if an actor had published the file's weights. */
+async function layOverAll(rollouts: readonly Decider[], path: string): Promise<void> {
+  const sync = new LocalWeightSync();
+  await sync.publish(0, readWeights(path));
+  for (const worker of rollouts) await worker.refreshWeights(sync);
 }

@@ -5,12 +5,12 @@
  */
 import { LocalChannel } from "#cluster";
 import type { SamplingMode, WorldSizes } from "#config";
-import { type Answer, PolicyLine, type Question, type RolloutWorker } from "#workers";
+import { type Answer, type Decider, PolicyLine, type Question } from "#workers";
 import type { Stage } from "./assemble.ts";
 
 export interface Players {
   readonly stages: readonly Stage[];
-  readonly rollouts: readonly RolloutWorker[];
+  readonly rollouts: readonly Decider[];
   readonly worlds: WorldSizes;
   readonly sampling: SamplingMode;
 }

@@ -5,7 +5,8 @@ export { EpisodeLog, flaggedSlots } from "./episode-log.ts";
 export { type ActorOptions, openActor, openPolicy, type RemoteActor } from "./open-actor.ts";
 export { decideFor, disposeStep } from "./partial-step.ts";
 export { type Answer, PolicyLine, type Question } from "./policy-line.ts";
-export { RolloutWorker } from "./rollout-worker.ts";
+export { RemoteRollout, type RolloutOptions } from "./remote-rollout.ts";
+export { type Decider, RolloutWorker } from "./rollout-worker.ts";
 
 /** Where a thread finds the maker of an actor rank. */
 export const actorModule = new URL("./open-actor.ts", import.meta.url).href;

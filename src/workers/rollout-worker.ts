@@ -4,7 +4,7 @@
  * Holds no training state. Each answer carries the version of the weights that made it, so that the algorithm can tell how stale a
  * sample is.
  */
-import type { Channel, WeightSync } from "#cluster";
+import { type Channel, copyWeights, type WeightSync, type Weights } from "#cluster";
 import type { SamplingMode } from "#config";
 import type { PolicyStep } from "#data";
 import type { Policy } from "#policies";
@@ -12,10 +12,25 @@ import { UserError } from "#registry";
 import { Generator, keep, scope } from "#tensor";
 import type { Answer, Question } from "./policy-line.ts";
 
-export class RolloutWorker {
+/** A rollout worker as the rest of a run sees it, wherever it lives. */
+export interface Decider {
+  /** Brings its weights up to date. */
+  refreshWeights(sync: WeightSync): Promise<void>;
+  /** Serves one queue of questions until it is closed. */
+  serve(
+    key: string,
+    questions: Channel<Question>,
+    answers: Channel<Answer>,
+    sampling: SamplingMode,
+  ): Promise<void>;
+  /** Seconds spent in the policy since last asked. */
+  takeSeconds(): number;
+  close(): Promise<void>;
+}
+
+export class RolloutWorker implements Decider {
   readonly policy: Policy;
   #version = 0;
-  /** Seconds spent in the policy since last asked. */
   #busy = 0;
 
   constructor(policy: Policy) {
@@ -30,7 +45,6 @@ export class RolloutWorker {
     this.#version = await sync.pull(this.policy.module.namedParameters());
   }
 
-  /** Serves one queue of questions until it is closed. */
   async serve(
     key: string,
     questions: Channel<Question>,
@@ -71,6 +85,14 @@ export class RolloutWorker {
     const seconds = this.#busy;
     this.#busy = 0;
     return seconds;
+  }
+
+  async close(): Promise<void> {}
+
+  /** For a worker that gets its weights from elsewhere. */
+  takeWeights(version: number, weights: Weights): void {
+    copyWeights(weights, this.policy.module.namedParameters());
+    this.#version = version;
   }
 }
 

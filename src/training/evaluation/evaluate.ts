@@ -3,7 +3,7 @@ import { Stream } from "#cluster";
 import { type CheckedConfig, evaluationSlots, type SamplingMode, samplingMode } from "#config";
 import type { OpenedEnv } from "#envs";
 import { UserError } from "#registry";
-import { EpisodeLog, type PolicyLine, type RolloutWorker } from "#workers";
+import { type Decider, EpisodeLog, type PolicyLine } from "#workers";
 import { openStages, type Stage } from "../assemble.ts";
 import { seedOffset } from "../crew.ts";
 import { playTogether } from "../play-together.ts";
@@ -25,11 +25,11 @@ export interface EvaluationWishes {
 
 export class Evaluator {
   readonly #checked: CheckedConfig;
-  readonly #rollouts: readonly RolloutWorker[];
+  readonly #rollouts: readonly Decider[];
   readonly #say: (line: string) => void;
   #stages: Stage[] | undefined; // opened at the first evaluation, then kept
 
-  constructor(checked: CheckedConfig, rollouts: readonly RolloutWorker[], say: (line: string) => void) {
+  constructor(checked: CheckedConfig, rollouts: readonly Decider[], say: (line: string) => void) {
     this.#checked = checked;
     this.#rollouts = rollouts;
     this.#say = say;

@@ -1,0 +1,94 @@
+/**
+ * A rollout worker in a thread of its own, on its own accelerator: several then decide at the same time.
+ *
+ * Questions are passed on as they come and tensors travel without a copy. Weights are copied by the thread straight from the actor's,
+ * device to device.
+ */
+import { type Channel, threadLauncher, type WeightSync, type Weights, type WorkerRef } from "#cluster";
+import type { RunConfig, SamplingMode } from "#config";
+import { disposeObservation } from "#data";
+import type { ActionSpec } from "#policies";
+import { type Device, synchronize, useDevice } from "#tensor";
+import { openPolicy } from "./open-actor.ts";
+import type { Answer, Question } from "./policy-line.ts";
+import { type Decider, RolloutWorker } from "./rollout-worker.ts";
+
+export interface RolloutOptions {
+  readonly config: RunConfig;
+  readonly rank: number;
+  readonly device: Device;
+  readonly actionSpec: ActionSpec;
+}
+
+interface RolloutThread {
+  answer(question: Question, sampling: SamplingMode): Promise<Answer & { seconds: number }>;
+  takeWeights(version: number, weights: Weights): Promise<void>;
+}
+
+/** What the thread makes and answers to. */
+export async function openRolloutThread(options: RolloutOptions): Promise<RolloutThread> {
+  const { device } = options;
+  if (device.startsWith("cuda:")) useDevice(Number(device.slice("cuda:".length)));
+  const worker = new RolloutWorker(await openPolicy(options, { device }));
+  return {
+    async answer(question, sampling) {
+      const answer = worker.answer(question, sampling);
+      disposeObservation(question.observation);
+      return { ...answer, seconds: worker.takeSeconds() };
+    },
+    async takeWeights(version, weights) {
+      worker.takeWeights(version, weights);
+      if (device !== "cpu") synchronize(); // the actor may write into its weights as soon as this returns
+      for (const weight of weights.values()) weight.dispose();
+    },
+  };
+}
+
+export class RemoteRollout implements Decider {
+  readonly #thread: WorkerRef<RolloutThread>;
+  #busy = 0;
+
+  private constructor(thread: WorkerRef<RolloutThread>) {
+    this.#thread = thread;
+  }
+
+  static async start(options: RolloutOptions): Promise<RemoteRollout> {
+    const thread = await threadLauncher.start<RolloutThread>({
+      name: `rollout ${options.rank}`,
+      module: import.meta.url,
+      factory: "openRolloutThread",
+      options,
+    });
+    return new RemoteRollout(thread);
+  }
+
+  async refreshWeights(sync: WeightSync): Promise<void> {
+    const { version, weights } = sync.latest();
+    await this.#thread.call("takeWeights", version, weights);
+  }
+
+  async serve(
+    key: string,
+    questions: Channel<Question>,
+    answers: Channel<Answer>,
+    sampling: SamplingMode,
+  ): Promise<void> {
+    for (;;) {
+      const question = await questions.receive(key);
+      if (!question) return;
+      const { seconds, ...answer } = await this.#thread.call("answer", question, sampling);
+      this.#busy += seconds;
+      await answers.send(question.from, answer);
+    }
+  }
+
+  takeSeconds(): number {
+    const seconds = this.#busy;
+    this.#busy = 0;
+    return seconds;
+  }
+
+  close(): Promise<void> {
+    return this.#thread.close();
+  }
+}
