@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes a small OpenSora world of a tabletop suite, with its judge and starts, and measures it: about ten minutes on an H200 with
+# Makes a small world of a tabletop suite, OpenSora or Wan (FAMILY=wan), with its judge and starts, and measures it: about ten minutes on an H200 with
 # 16 cores. Every step is skipped when its result is there, so the script can be called again after an interruption.
 #
 #   POLICY=runs/sft/step_000900 OUT=runs/world scripts/make-tabletop-world.sh
@@ -8,8 +8,9 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+FAMILY=${FAMILY:-opensora}
 SUITE=${SUITE:-tabletop_object}
-OUT=${OUT:-runs/worlds/opensora-$SUITE}     # recordings, world and reports go here
+OUT=${OUT:-runs/worlds/$FAMILY-$SUITE}     # recordings, world and reports go here
 POLICY=${POLICY:-}                          # a policy checkpoint; without one only scripted episodes are recorded
 DEVICE=${DEVICE:-cuda}
 WORKERS=${WORKERS:-$(nproc)}
@@ -27,6 +28,7 @@ DENOISER_STEPS=${DENOISER_STEPS:-200000}    # the time limit ends training first
 PRECISION=${PRECISION:-bf16}
 JUDGE_WIDTHS=${JUDGE_WIDTHS:-[24,48,72,96]}
 FLOW_STEPS=${FLOW_STEPS:-2}
+KEYFRAMES=${KEYFRAMES:-0}                    # keyframe starts, for Wan
 
 world="$OUT/world"
 reverie() { node bin/reverie.mjs "$@"; }
@@ -34,8 +36,8 @@ say() { printf '\n== %s (%s s)\n' "$1" "$SECONDS"; }
 # A captured step is the fast way; should capturing fail on this machine, the plain way still makes the world.
 learn() {
   local what=$1; shift
-  reverie world "$what" "${data[@]}" --world "$world" --device "$DEVICE" "$@" ||
-    { say "$what again, without CUDA graphs"; reverie world "$what" "${data[@]}" --world "$world" --device "$DEVICE" "$@" --set cuda_graph=false; }
+  local call=(reverie world "$what" "${data[@]}" --world "$world" --family "$FAMILY" --device "$DEVICE" "$@")
+  "${call[@]}" || { say "$what again, without CUDA graphs"; "${call[@]}" --set cuda_graph=false; }
 }
 record() { # name episodes seed [more options]
   local folder="$OUT/$1" count=$2 seed=$3; shift 3
@@ -56,17 +58,21 @@ else
   record tested "$TESTED" 13
 fi
 
-[ -f "$world/vae/config.json" ] || { say "autoencoder"; learn train-vae --steps 20000 --batch "$VAE_BATCH" --minutes "$VAE_MINUTES"; }
-[ -f "$world/config.json" ] || {
+sizes=(--set hidden_size="$HIDDEN" --set depth="$DEPTH" --set num_heads="$HEADS")
+[ "$FAMILY" = wan ] && sizes=(--set dim="$HIDDEN" --set num_layers="$DEPTH" --set num_heads="$HEADS" --set ffn_dim=$((4 * HIDDEN)))
+[ -e "$world/vae" ] || [ -f "$world/Wan2.2_VAE.pth" ] || {
+  say "autoencoder"
+  learn train-vae --steps 20000 --batch "$VAE_BATCH" --minutes "$VAE_MINUTES"
+}
+[ -f "$world/model-00001.safetensors" ] || {
   say "denoiser"
-  learn train --steps "$DENOISER_STEPS" --batch "$BATCH" --minutes "$MINUTES" --set hidden_size="$HIDDEN" --set depth="$DEPTH" \
-    --set num_heads="$HEADS" --set precision="$PRECISION" --set ema_decay=0.9995
+  learn train --steps "$DENOISER_STEPS" --batch "$BATCH" --minutes "$MINUTES" "${sizes[@]}" --set precision="$PRECISION" --set ema_decay=0.9995
 }
 [ -f "$world/taskemb_resnet_rm.pth" ] || {
   say "judge"
   learn train-reward --steps 20000 --batch "$JUDGE_BATCH" --minutes "$JUDGE_MINUTES" --set widths="$JUDGE_WIDTHS"
 }
-[ -d "$world/dataset" ] || { say "starts"; reverie world starts --data "$OUT/scripted" --world "$world" --set count="$STARTS"; }
+[ -d "$world/dataset" ] || { say "starts"; reverie world starts --data "$OUT/scripted" --world "$world" --set count="$STARTS" --set keyframes="$KEYFRAMES"; }
 
 chunks=$((STEPS / 8))
 say "truth, against recordings"

@@ -25,7 +25,10 @@ export const wanSection: FamilySettings = {
     }),
   }),
   // The DiT has 5.03 B parameters, the autoencoder 0.70 B.
-  footprint: () => ({ parameters: 5.74e9, deviceBytesPerSlot: 0.8e9, note: "env: published Wan 2.2 sizes" }),
+  footprint: ({ image_size }) =>
+    ((image_size as number[] | undefined)?.[0] ?? 256) <= 128
+      ? { parameters: 1e7, deviceBytesPerSlot: 2e7, note: "env: our small Wan sizes" }
+      : { parameters: 5.74e9, deviceBytesPerSlot: 0.8e9, note: "env: published Wan 2.2 sizes" },
   check: (settings, run) => {
     const {
       chunk,
