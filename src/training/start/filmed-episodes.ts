@@ -80,14 +80,15 @@ async function replay(
   { starts, pixels }: FilmWishes,
 ): Promise<FilmedEpisode[]> {
   const films = starts.map(() => ({ instruction: "", frames: [] as Uint8Array[], success: false }));
+  // Pictures are views that the host overwrites with its next answer, so a film keeps copies.
   const watcher: ChunkWatcher = {
     films: () => true,
     began({ slot }, instruction, { main }) {
       films[slot]!.instruction = instruction;
-      films[slot]!.frames.push(main);
+      films[slot]!.frames.push(main.slice());
     },
     played({ slot, sight, account }) {
-      films[slot]!.frames.push(...(sight.film ?? [sight.main]));
+      films[slot]!.frames.push(...(sight.film ?? [sight.main]).map((picture) => picture.slice()));
       films[slot]!.success = account.successOnce;
     },
   };
