@@ -43,6 +43,15 @@ for (const name of shipped) {
   });
 }
 
+test("no configuration films evaluations into the folder of training", async () => {
+  for (const name of shipped.filter((each) => !skip(each))) {
+    const { train, eval: evaluation } = (await plan(name, sixteen)).checked.config.env;
+    const [trained, evaluated] = [train, evaluation].map((env) => env?.video_cfg?.video_base_dir);
+    assert.match(String(trained), /\/video\/train$/, name);
+    assert.match(String(evaluated), /\/video\/eval$/, name);
+  }
+});
+
 /** From the seeds' pages; the number of environments is raised where a page's placement has more workers than they have. */
 const documented: [config: string, mode: string, overrides: string[]][] = [
   [

@@ -131,6 +131,20 @@ test("the samples are the same with one pipeline stage and two, with one env wor
   for (const { worlds: _, ...other } of others) assert.deepEqual(other, base);
 });
 
+test("films of evaluations are below video/eval, those of training below video/train", async () => {
+  const films = async (section: "train" | "eval"): Promise<string[]> => {
+    const logs = newFolder();
+    const filming = [`env.${section}.video_cfg.save_video=True`, "runner.val_check_interval=1"];
+    await play(grpo, [...alive, ...filming, "runner.max_epochs=1"], logs);
+    const files = readdirSync(join(logs, "video"), { recursive: true, encoding: "utf8" });
+    const found = files.filter((file) => file.endsWith(".mp4"));
+    assert.ok(found.length > 0);
+    return [...new Set(found.map((file) => file.split("/")[0] as string))];
+  };
+  assert.deepEqual(await films("eval"), ["eval"]);
+  assert.deepEqual(await films("train"), ["train"]);
+});
+
 test("a reference policy, several update epochs, resampling, a success filter and late weights go together", async () => {
   const { metrics } = await play(grpo, [
     "algorithm.entropy_bonus=0.01",
