@@ -48,6 +48,8 @@ export interface OpenedEnv {
   load(cursor: EnvCursor): Promise<void>;
   offload?(): void;
   onload?(device: Device): void;
+  /** For imagined envs: the episodes to come are imagined and judged by what the changed section names. */
+  replaceWorld?(section: Section): Promise<void>;
 }
 
 export interface EnvFamily {

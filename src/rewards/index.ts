@@ -1,4 +1,5 @@
 /** What judges a picture: success classifiers, read safely from published files. */
+export { JudgeEnsemble, type JudgeVote } from "./judge-ensemble.ts";
 export { taskSentences } from "./libero-tasks.ts";
 export { loadReward, type RewardSettings } from "./load-reward.ts";
 export { ResnetReward } from "./resnet-reward.ts";

@@ -6,7 +6,14 @@ import { test } from "node:test";
 import { writeSafetensors } from "#formats";
 import { UserError } from "#registry";
 import { full, noGrad, type Tensor, zeros } from "#tensor";
-import { loadReward, ResnetReward, ResnetScorer, TaskResnetReward, taskSentences } from "./index.ts";
+import {
+  JudgeEnsemble,
+  loadReward,
+  ResnetReward,
+  ResnetScorer,
+  TaskResnetReward,
+  taskSentences,
+} from "./index.ts";
 
 const small = [4, 4, 4, 4] as const;
 const pictures = (level: number): Tensor => full([2, 3, 32, 32], level);
@@ -76,4 +83,23 @@ test("the scorer takes bytes in either layout and refuses floats beyond [0, 1]",
     scorer.preprocess(last.permute([0, 3, 1, 2])).toArray(),
   );
   assert.throws(() => scorer.preprocess(pictures(2)), /\[0, 1\]/);
+});
+
+test("judges vote: the most suspicious, their mean, or the one in the middle", () => {
+  const members = [-2, 0, 3, 1].map(known);
+  const [low, , high, middle] = [-2, 0, 3, 1].map((bias) => 1 / (1 + Math.exp(-bias)));
+  const vote = (how: "min" | "mean" | "median", of = members): number =>
+    Number(new JudgeEnsemble(of, how).judge(pictures(0), ["", ""]).toArray()[1]);
+  const near = (value: number, expected: number) => assert.ok(Math.abs(value - expected) < 1e-6, `${value}`);
+  near(vote("min"), low!);
+  near(vote("mean"), (low! + 0.5 + high! + middle!) / 4);
+  near(vote("median"), 0.5); // of four, the lower of the middle two
+  near(vote("median", members.slice(1)), middle!);
+});
+
+test("an ensemble refuses what one of its judges was not taught, and lists every member's weights", () => {
+  const taught = new TaskResnetReward(["open"], { widths: small, tasks: 1, embedding: 4, hidden: 4 });
+  const ensemble = new JudgeEnsemble([taught, known(0)], "min");
+  assert.throws(() => ensemble.checkInstruction("close"), /not taught/);
+  assert.equal(ensemble.state().size, taught.state().size + known(0).state().size);
 });

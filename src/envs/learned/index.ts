@@ -1,7 +1,9 @@
 /** Environments that are imagined: a world model, a judge and recorded starts behind the contract of a simulator. */
 export type { FrameRecord } from "./frame-record.ts";
 export { type ImaginationWatcher, LearnedEnv, type LearnedEnvParts } from "./learned-env.ts";
-export { isLearnedEnv, type OpenOptions, openLearnedEnv } from "./open.ts";
+export { isLearnedEnv, type OpenOptions, openImagination, openLearnedEnv } from "./open.ts";
+export { worldPrecision } from "./opened.ts";
 export { type LearnedEnvSettings, learnedEnvSettings } from "./settings.ts";
 export { Starts, type StartsOptions } from "./starts.ts";
 export { writeTrajectory } from "./trajectory-file.ts";
+export { withWorldFolder, worldFolder } from "./world-folder.ts";

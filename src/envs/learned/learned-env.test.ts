@@ -197,3 +197,27 @@ test("fewer starts than groups of envs is an error before the first episode", ()
   assert.throws(() => makeEnv(8, { group_size: 1 }), /6 starts for 8 groups/);
   assert.throws(() => makeEnv(3, { group_size: 2 }), /cannot be split into groups of 2/);
 });
+
+test("a replaced world imagines the next chunk of the same episodes, and the old one's weights are freed", async () => {
+  const play = async (replace: boolean): Promise<{ pictures: number[][]; freed: number }> => {
+    const own = tinyWorld();
+    const settings = learnedEnvSettings.parse({ max_episode_steps: 24 });
+    const env = new LearnedEnv(2, settings, {
+      world: own,
+      judge: new ScriptedJudge(() => 0),
+      starts: tinyStarts(own),
+    });
+    await env.reset({ ids: [0, 1] });
+    const first = numbers((await env.step(actions(2))).observation.mainImages);
+    const other = tinyWorld();
+    for (const weight of other.state().values()) if (weight.ndim > 1) weight.detach().mul_(0.5);
+    const before = liveTensors();
+    if (replace) env.replaceWorld(other, new ScriptedJudge(() => 0));
+    const freed = before - liveTensors();
+    return { pictures: [first, numbers((await env.step(actions(2))).observation.mainImages)], freed };
+  };
+  const [kept, replaced] = [await play(false), await play(true)];
+  assert.deepEqual(replaced.pictures[0], kept.pictures[0]);
+  assert.notDeepEqual(replaced.pictures[1], kept.pictures[1]);
+  assert.ok(replaced.freed > 0, `${replaced.freed} tensors freed`);
+});

@@ -52,7 +52,7 @@ export class LearnedEnv implements VectorEnv {
   readonly chunk: number;
   readonly actionSize: number;
   readonly settings: LearnedEnvSettings;
-  readonly #parts: LearnedEnvParts;
+  #parts: LearnedEnvParts;
   readonly #noise: NoiseSource;
   readonly #resetIds: ResetIds;
   readonly #slots: Slot[] = [];
@@ -116,6 +116,22 @@ export class LearnedEnv implements VectorEnv {
 
   onload(device: Device): void {
     this.#move(device);
+  }
+
+  /**
+   * Another world and judge for the chunks to come, such as after a refresh. Streams and starts stay; so do the memories of episodes under
+   * way, which the new world must be able to read: it has the same autoencoder.
+   */
+  replaceWorld(world: World, judge: RewardModel): void {
+    const shape = ({ name, chunk, actionSize, imageSize }: World): string =>
+      `${name}, ${chunk} frames of ${imageSize.join(" × ")}, ${actionSize} numbers in an action`;
+    const old = this.#parts;
+    if (shape(world) !== shape(old.world))
+      throw new UserError(
+        `a world (${shape(old.world)}) can only be replaced by its like, not by ${shape(world)}`,
+      );
+    this.#parts = { ...old, world, judge };
+    for (const weight of [...old.world.state().values(), ...old.judge.state().values()]) weight.dispose();
   }
 
   /** The positions of all random streams, to be saved between episodes: a resumed run draws the same ones. */

@@ -4,14 +4,17 @@
  * Families differ in where their blocks keep the judge and the starts; that difference is written here once, so
  * that the env itself never knows which world it has.
  */
+import { join } from "node:path";
 import { z } from "zod";
 import { UserError } from "#registry";
-import { loadReward, type RewardSettings } from "#rewards";
+import { JudgeEnsemble, loadReward, type RewardModel, type RewardSettings } from "#rewards";
 import type { Device, DType } from "#tensor";
-import { worlds } from "#worlds";
+import { type World, worlds } from "#worlds";
+import { imaginedHorizon } from "./horizon.ts";
 import { LearnedEnv, type LearnedEnvParts } from "./learned-env.ts";
-import { learnedEnvSettings } from "./settings.ts";
+import { type LearnedEnvSettings, learnedEnvSettings } from "./settings.ts";
 import { Starts } from "./starts.ts";
+import { worldFolder } from "./world-folder.ts";
 
 /** `env_type` to the world's family. */
 const families: Readonly<Record<string, string>> = {
@@ -56,16 +59,47 @@ export async function openLearnedEnv(
 ): Promise<LearnedEnv> {
   const parsed = parse(envBlock, block);
   const settings = parse(learnedEnvSettings, block);
+  const { world, judge } = await openImagination(block, options);
+  const own = {
+    ...settings,
+    seed: settings.seed + (options.seedOffset ?? 0),
+    max_episode_steps: imaginedHorizon(settings, world.chunk, reportOf(parsed, settings)),
+  };
+  const starts = new Starts(parsed.initial_image_path, world, { enableKir: parsed.enable_kir });
+  return new LearnedEnv(options.size, own, { ...extra, world, judge, starts });
+}
+
+/** The two networks of an env block: what imagines, and what judges. */
+export async function openImagination(
+  block: unknown,
+  options: Pick<OpenOptions, "device" | "dtype">,
+): Promise<{ world: World; judge: RewardModel }> {
+  const parsed = parse(envBlock, block);
   const family = await worlds.get(families[parsed.env_type] ?? parsed.env_type);
   const place = { device: options.device ?? "cpu", dtype: options.dtype ?? "float32" } as const;
-  const world = family.load(parse(family.settings, block), place);
-  const seeded = { ...settings, seed: settings.seed + (options.seedOffset ?? 0) };
-  return new LearnedEnv(options.size, seeded, {
-    ...extra,
-    world,
-    judge: loadReward(judgeOf(parsed), { device: place.device }), // small, and always in float32
-    starts: new Starts(parsed.initial_image_path, world, { enableKir: parsed.enable_kir }),
-  });
+  return {
+    world: family.load(parse(family.settings, block), place),
+    judge: openJudges(parsed, parse(learnedEnvSettings, block), place.device),
+  };
+}
+
+/** Judges are small, and always in float32. */
+function openJudges(
+  block: EnvBlock,
+  { judges, judge_vote }: LearnedEnvSettings,
+  device: Device,
+): RewardModel {
+  const first = judgeOf(block);
+  const open = (from_pretrained: string): RewardModel =>
+    loadReward({ ...first, from_pretrained }, { device });
+  const more = judges ?? [];
+  const named = open(first.from_pretrained);
+  return more.length === 0 ? named : new JudgeEnsemble([named, ...more.map(open)], judge_vote);
+}
+
+function reportOf(block: EnvBlock, { truth_report: given }: LearnedEnvSettings): string | undefined {
+  const folder = worldFolder(block);
+  return given ?? (folder === undefined ? undefined : join(folder, "truth.json"));
 }
 
 function judgeOf(block: EnvBlock): RewardSettings {

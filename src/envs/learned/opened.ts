@@ -2,17 +2,17 @@
 import { UserError } from "#registry";
 import type { Device, DType } from "#tensor";
 import type { EnvPlace, OpenedEnv } from "../open-env.ts";
-import { openLearnedEnv } from "./open.ts";
+import { openImagination, openLearnedEnv } from "./open.ts";
 
 export async function openImagined(
   section: Readonly<Record<string, unknown>>,
   place: EnvPlace,
 ): Promise<OpenedEnv> {
+  const where = { device: place.device, dtype: place.dtype ?? worldPrecision(section, place.device) };
   const env = await openLearnedEnv(section, {
+    ...where,
     size: place.size,
     seedOffset: place.seedOffset + place.firstSlot / place.size,
-    device: place.device,
-    dtype: place.dtype ?? precisionOf(section, place.device),
   });
   return {
     env,
@@ -24,13 +24,17 @@ export async function openImagined(
     },
     offload: () => env.offload(),
     onload: (device) => env.onload(device),
+    async replaceWorld(changed) {
+      const { world, judge } = await openImagination(changed, where);
+      env.replaceWorld(world, judge);
+    },
   };
 }
 
 const precisions: Readonly<Record<string, DType>> = { bf16: "bfloat16", fp16: "float16", fp32: "float32" };
 
 /** `world_model_cfg.dtype` on an accelerator, bfloat16 where the section says nothing; on a CPU always float32, which is faster there. */
-function precisionOf(section: Readonly<Record<string, unknown>>, device: Device): DType {
+export function worldPrecision(section: Readonly<Record<string, unknown>>, device: Device): DType {
   if (device === "cpu") return "float32";
   const { dtype = "bf16" } = (section.world_model_cfg ?? {}) as { dtype?: string };
   const known = precisions[dtype];

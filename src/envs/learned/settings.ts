@@ -1,21 +1,18 @@
 /**
  * What a learned env is told, in the seeds' own keys, and what we add.
  *
- * The world's and the judge's own settings are parsed by their families; these are the env's.
+ * The world's and the judge's own settings are parsed by their families; these are the env's. `learnedKeys` are also what the
+ * strict sections of a configuration share (`../sections`), so that each setting is described once.
  */
 import { z } from "zod";
 
-export const learnedEnvSettings = z.looseObject({
-  seed: z.int().default(0),
-  group_size: z.int().positive().default(1),
-  auto_reset: z.boolean().default(false),
-  ignore_terminations: z.boolean().default(false),
-  use_rel_reward: z.boolean().default(true),
-  use_fixed_reset_state_ids: z.boolean().default(true),
-  max_episode_steps: z.int().positive().describe("actions after which an episode is cut off"),
-  reward_coef: z.number().default(1),
+/** Keys beside those that every environment has; each world adds its own. */
+export const learnedKeys = {
+  wm_env_type: z.enum(["libero"]).default("libero").describe("whose actions and episodes the model imitates"),
+  task_suite_name: z.string().nullish(),
+  reset_gripper_open: z.boolean().default(true),
+  specific_reset_id: z.int().min(0).nullish().describe("every episode begins from this start"),
   success_reward_threshold: z.number().min(0).max(1).default(0.9),
-
   success_hold_frames: z
     .int()
     .positive()
@@ -31,15 +28,45 @@ export const learnedEnvSettings = z.looseObject({
     .max(1)
     .default(0.5)
     .describe("probability above which rounding gives 1; higher makes false successes rarer"),
+  judges: z
+    .array(z.string())
+    .nullish()
+    .describe("files of more judges of the same type: they vote with the first"),
+  judge_vote: z
+    .enum(["min", "mean", "median"])
+    .default("min")
+    .describe("of several judges' probabilities; min: all must be convinced"),
+  horizon_chunks: z
+    .int()
+    .positive()
+    .nullish()
+    .describe("imagined episodes are cut off after so many chunks, because a world drifts"),
+  horizon_max_drift: z
+    .number()
+    .positive()
+    .nullish()
+    .describe("the same, read from the world's truth report: as long as its latent drift stays below this"),
+  truth_report: z.string().nullish().describe("of `reverie world evaluate`; absent: truth.json in the world"),
   imagine_finished: z
     .boolean()
     .default(false)
     .describe("go on imagining episodes that are over, as the reference does; off, they leave the batch"),
-  specific_reset_id: z.int().min(0).nullish().describe("every episode begins from this start"),
   micro_batch_size: z.int().positive().nullish().describe("episodes imagined at once; null: all"),
   noise: z
     .enum(["streams", "fixed"])
     .default("streams")
     .describe("streams: a seeded stream per slot; fixed: seed 0 at every call, as the reference's Wan"),
+} as const;
+
+export const learnedEnvSettings = z.looseObject({
+  seed: z.int().default(0),
+  group_size: z.int().positive().default(1),
+  auto_reset: z.boolean().default(false),
+  ignore_terminations: z.boolean().default(false),
+  use_rel_reward: z.boolean().default(true),
+  use_fixed_reset_state_ids: z.boolean().default(true),
+  max_episode_steps: z.int().positive().describe("actions after which an episode is cut off"),
+  reward_coef: z.number().default(1),
+  ...learnedKeys,
 });
 export type LearnedEnvSettings = z.infer<typeof learnedEnvSettings>;
