@@ -36,6 +36,29 @@ export const liberoCamera: Camera = {
   position: [Math.fround(0.3), 0, Math.fround(0.6)],
 };
 
+/** A camera of the simulator: it looks along its negative z axis. */
+export interface SceneCamera {
+  readonly position: readonly [number, number, number];
+  readonly orientation: readonly [number, number, number, number]; // quaternion w x y z
+  readonly fovy: number; // degrees, of the picture's height
+}
+
+export function pinholeCamera(
+  { position, orientation: [w, x, y, z], fovy }: SceneCamera,
+  [height, width]: readonly [number, number],
+): Camera {
+  const focal = height / 2 / Math.tan((fovy * Math.PI) / 360);
+  return {
+    intrinsic: [
+      [focal, 0, (width - 1) / 2],
+      [0, focal, (height - 1) / 2],
+      [0, 0, 1],
+    ],
+    rotation: quaternionMatrix([x, y, z, w]),
+    position,
+  };
+}
+
 /** Unit directions and origins of the rays through the latent pixels, each [3, h, w] in the world. */
 export function cameraRays(
   { intrinsic, rotation, position }: Camera,

@@ -11,7 +11,7 @@
  *
  * Shapes: B episodes, M memory frames (4), C new ones (8), T = M + C, z latent channels, h w latent positions.
  */
-import { cat, type Device, type DType, full, scope, stack, type Tensor, tensor, zeros } from "#tensor";
+import { cat, type Device, type DType, full, scope, stack, type Tensor, tensor } from "#tensor";
 import { inMicroBatches } from "../micro-batch.ts";
 import type { NoiseSource } from "../noise.ts";
 import {
@@ -23,13 +23,14 @@ import {
   type WorldStart,
 } from "../world.ts";
 import type { ActionPredictor, PoseScale } from "./action-predictor.ts";
-import { type Camera, cameraRays } from "./camera.ts";
+import type { Camera } from "./camera.ts";
 import { clipPicture } from "./clip-picture.ts";
 import type { EvacModel } from "./model.ts";
+import { pictureStack, rayPlanes } from "./picture-stack.ts";
 import { type PoseStatistics, relativeAction } from "./poses.ts";
 import { type DdimStep, ddimSteps, noiseTables } from "./schedule.ts";
 import type { EvacSizes } from "./sizes.ts";
-import { type Pose, poseMaps } from "./trajectory.ts";
+import { type Drawing, type Pose, poseMaps } from "./trajectory.ts";
 import { publishedState } from "./weights.ts";
 
 export interface EvacParts {
@@ -41,6 +42,7 @@ export interface EvacParts {
   readonly imageSize: readonly [number, number];
   readonly memoryFrames: number;
   readonly camera: Camera;
+  readonly drawing: Drawing;
   readonly statistics: PoseStatistics;
   readonly steps: number;
   readonly eta: number;
@@ -51,6 +53,12 @@ export interface EvacParts {
 }
 
 const poseSize = 8;
+
+/** Which of an episode's frames so far a chunk sees: spread evenly from the first, and the last. */
+export function recalledFrames(count: number, memoryFrames: number): number[] {
+  const spread = memoryFrames - 1;
+  return [...Array.from({ length: spread }, (_, i) => Math.floor((count * i) / spread)), count - 1];
+}
 
 export class EvacWorld implements World {
   readonly name = "evac";
@@ -153,6 +161,15 @@ export class EvacWorld implements World {
     return images.unflatten(0, [latents_BzThw.shape[0]!, -1]);
   }
 
+  /** Of the means, [B, z, C, h, w]. */
+  encodeFrames(frames_BC3HW: Tensor): Tensor {
+    const vae = this.parts.model.first_stage_model;
+    const { dtype, device } = vae.quant_conv.weight;
+    const rows = frames_BC3HW.flatten(0, 1).to({ dtype, device });
+    const latents = inMicroBatches(rows, this.parts.vaeMicroBatch, (part) => vae.encode(part));
+    return latents.unflatten(0, [frames_BC3HW.shape[0]!, -1]).transpose(1, 2);
+  }
+
   to(place: { device?: Device; dtype?: DType }): void {
     this.parts.model.to(place);
     this.parts.predictor.to({ device: place.device });
@@ -166,9 +183,10 @@ export class EvacWorld implements World {
   /** The pose before each new frame and the new ones, C + 1 per episode. */
   poses(memories: readonly WorldMemory[], actions_BCA: Tensor): Pose[][] {
     const { predictor, poseScale, referenceQuirks } = this.parts;
-    let pose = stack(gatherMemory(memories, "pose")).float();
+    const { device } = predictor.network["0"].weight;
+    let pose = stack(gatherMemory(memories, "pose")).float().to({ device });
     const rows = [pose];
-    for (const action of actions_BCA.to({ device: pose.device }).unbind(1)) {
+    for (const action of actions_BCA.float().to({ device }).unbind(1)) {
       pose = poseScale ? predictor.forwardScaled(action, pose, poseScale) : predictor.forward(action, pose);
       rows.push(pose);
     }
@@ -182,47 +200,31 @@ export class EvacWorld implements World {
 
   /** Four frames spread over the episode, the last included: [z, M, h, w]. */
   #recall(latents_Nzhw: Tensor): Tensor {
-    const count = latents_Nzhw.shape[0]!;
-    const spread = this.parts.memoryFrames - 1;
-    const chosen = Array.from({ length: spread }, (_, i) => Math.floor((count * i) / spread));
-    const index = tensor([...chosen, count - 1], { dtype: "int64", device: latents_Nzhw.device });
+    const frames = recalledFrames(latents_Nzhw.shape[0]!, this.parts.memoryFrames);
+    const index = tensor(frames, { dtype: "int64", device: latents_Nzhw.device });
     return latents_Nzhw.indexSelect(0, index).transpose(0, 1);
   }
 
-  /** [B, 15, T, h, w]: the last frame held, a mask of ones, the drawn poses of the new frames, the camera's rays. */
+  /** [B, 2z + 7, T, h, w]: see `picture-stack.ts`. */
   #pictures(
     poses: readonly (readonly Pose[])[],
     memory_BzMhw: Tensor,
     slots: readonly number[],
     noise: NoiseSource,
   ): Tensor {
-    const { memoryFrames: memory, camera } = this.parts;
+    const { camera, drawing, model } = this.parts;
     const { device, dtype } = memory_BzMhw;
     const [batch = 0, z = 0, , h = 0, w = 0] = memory_BzMhw.shape;
-    const held = memory_BzMhw.narrow(2, memory - 1, 1).expand([-1, -1, this.chunk, -1, -1]);
     const maps = poseMaps(
       poses.flatMap((rows) => rows.slice(1)),
       camera,
       this.imageSize,
+      drawing,
     );
     const eps = noise.draw("condition-posterior", slots, [this.chunk, z, h, w]).flatten(0, 1);
     const drawn = this.encode(maps, eps).unflatten(0, [batch, this.chunk]).transpose(1, 2);
-    const { directions, origins } = cameraRays(
-      camera,
-      this.imageSize,
-      this.parts.model.first_stage_model.downscale,
-    );
-    const frames = memory + this.chunk;
-    const rays = cat([directions, origins], 0).to({ device, dtype }).view([1, 6, 1, h, w]);
-    return cat(
-      [
-        cat([memory_BzMhw, held], 2),
-        full([batch, 1, frames, h, w], 1, { device, dtype }),
-        cat([zeros([batch, z, memory, h, w], { device, dtype }), drawn], 2),
-        rays.expand([batch, -1, frames, -1, -1]),
-      ],
-      1,
-    );
+    const rays = rayPlanes(camera, this.imageSize, model.first_stage_model.downscale, { device, dtype });
+    return pictureStack(memory_BzMhw, drawn, rays);
   }
 
   #sample(
@@ -298,7 +300,7 @@ export class EvacWorld implements World {
 }
 
 export interface EvacConditions {
-  readonly pictures: Tensor; // [B, 15, T, h, w]
+  readonly pictures: Tensor; // [B, 2z + 7, T, h, w]
   readonly image: Tensor; // [B, Q, width]
   readonly actions: Tensor; // [B, Q', width]
 }

@@ -42,13 +42,14 @@ test("a pose that does not move gives the statistics' zero, and its gripper over
   const still = relativeAction(pose, pose, {
     mean: Array<number>(12).fill(0),
     std: Array<number>(12).fill(1),
+    gripper: 120,
   });
   assert.deepEqual(still, [0, 0, 0, 0, 0, 0, 0.6 / 120, 0, 0, 0, 0, 0, 0, 0.6 / 120]);
 });
 
 test("a half turn and a bit is the short way round", () => {
   const turned = (angle: number): number[] => [0, 0, 0, 0, 0, Math.sin(angle / 2), Math.cos(angle / 2), 0];
-  const unit = { mean: Array<number>(12).fill(0), std: Array<number>(12).fill(1 / 3) };
+  const unit = { mean: Array<number>(12).fill(0), std: Array<number>(12).fill(1 / 3), gripper: 120 };
   const yaw = relativeAction(turned(3), turned(-3), unit)[5]!;
   assert.ok(Math.abs(yaw - (2 * Math.PI - 6)) < 1e-6);
 });

@@ -4,9 +4,11 @@ import { z } from "zod";
 import { UserError } from "#registry";
 import { defineWorld } from "../families.ts";
 import { liberoCamera } from "./camera.ts";
+import { descriptionBeside, type EvacDescription } from "./description.ts";
 import { EvacWorld } from "./evac-world.ts";
 import { agibotStatistics } from "./poses.ts";
 import { evacSizes } from "./sizes.ts";
+import { liberoDrawing } from "./trajectory.ts";
 import { loadActionPredictor, loadModel } from "./weights.ts";
 
 /** One file, or several that together hold one checkpoint. */
@@ -40,33 +42,56 @@ export const evac = defineWorld({
   settings,
   load(config, place) {
     const { world_model_cfg: world, action_predictor_cfg: predictorConfig } = config;
-    const sizes = world.params;
-    if (sizes.chunk !== config.chunk) {
-      throw new UserError(`this world imagines ${sizes.chunk} frames at once, but chunk is ${config.chunk}`);
-    }
+    const own = describe(config);
     const { predictor, scale } = loadActionPredictor(predictorConfig.pretrained_checkpoint, {
       device: place.device,
     });
-    if (predictorConfig.normalise_poses && !scale) {
+    if (own.normalise_poses && !scale) {
       throw new UserError(
         `${predictorConfig.pretrained_checkpoint} has no abs_action_mean and abs_action_std`,
       );
     }
     return new EvacWorld({
-      model: loadModel(world.pretrained_checkpoint, sizes, place),
-      sizes,
+      model: loadModel(world.pretrained_checkpoint, own.params, place),
+      sizes: own.params,
       predictor,
-      poseScale: predictorConfig.normalise_poses ? scale : undefined,
-      imageSize: config.sample_size,
-      memoryFrames: config.n_previous,
-      camera: liberoCamera,
-      statistics: agibotStatistics,
+      poseScale: own.normalise_poses ? scale : undefined,
+      imageSize: own.sample_size,
+      memoryFrames: own.n_previous,
+      camera: own.camera,
+      drawing: own.drawing,
+      statistics: own.statistics,
       steps: config.ddim_steps,
       eta: config.ddim_eta,
-      fps: config.condition_fps,
-      domain: config.domain_id,
+      fps: own.condition_fps,
+      domain: own.domain_id,
       vaeMicroBatch: config.vae_micro_batch_size,
       referenceQuirks: config.reference_quirks,
     });
   },
 });
+
+/** What the folder says of itself; for published worlds, which say nothing, what the block says and LIBERO's constants. */
+function describe(config: z.infer<typeof settings>): EvacDescription {
+  const { world_model_cfg: world, action_predictor_cfg: predictor, ...block } = config;
+  const path = world.pretrained_checkpoint[0]!;
+  const found = descriptionBeside(path);
+  const own = found ?? {
+    ...block,
+    params: world.params,
+    normalise_poses: predictor.normalise_poses,
+    camera: liberoCamera,
+    drawing: liberoDrawing,
+    statistics: agibotStatistics,
+  };
+  if (own.params.chunk !== config.chunk)
+    throw new UserError(
+      `this world imagines ${own.params.chunk} frames at once, but chunk is ${config.chunk}`,
+    );
+  if (own.sample_size.join() !== config.sample_size.join()) {
+    throw new UserError(
+      `${path}: this world's pictures are ${own.sample_size.join(" × ")}, but sample_size is ${config.sample_size.join(" × ")}`,
+    );
+  }
+  return own;
+}

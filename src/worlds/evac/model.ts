@@ -59,11 +59,12 @@ export class EvacModel extends Module {
 }
 
 export function autoencoderSizes({ first_stage_config, scale_factor }: EvacSizes): AutoencoderKLSizes {
-  const { ch, ch_mult, num_res_blocks, z_channels, in_channels, out_ch } = first_stage_config.params.ddconfig;
+  const { ch, ch_mult, num_res_blocks, norm_num_groups, z_channels, in_channels, out_ch } =
+    first_stage_config.params.ddconfig;
   return {
     block_out_channels: ch_mult.map((factor) => factor * ch),
     layers_per_block: num_res_blocks,
-    norm_num_groups: 32,
+    norm_num_groups,
     latent_channels: z_channels,
     in_channels,
     out_channels: out_ch,

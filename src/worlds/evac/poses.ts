@@ -11,6 +11,8 @@ import type { Pose } from "./trajectory.ts";
 export interface PoseStatistics {
   readonly mean: readonly number[];
   readonly std: readonly number[];
+  /** What the gripper's reading is divided by. */
+  readonly gripper: number;
 }
 
 export const agibotStatistics: PoseStatistics = {
@@ -24,22 +26,46 @@ export const agibotStatistics: PoseStatistics = {
     0.0049353766216338945, 0.010759416673279353, 0.000943621432585622, 0.0013782102901814636,
     0.0011818999106504536, 0.007539298011753274, 0.00432025757794631, 0.00814967736114264,
   ],
+  gripper: 120,
 };
 
+const smallestSpread = 1e-3; // metres or radians
 const span = 3; // statistics are of one frame, the model's steps are of three
-const gripperRange = 120;
 
 /** Fourteen numbers: seven of the left arm, seven of the right. */
-export function relativeAction(before: Pose, after: Pose, { mean, std }: PoseStatistics): number[] {
-  const [from, to] = [before, after].map((pose) => [...pose.slice(0, 3), ...eulerAngles(pose)]);
-  const change = to!.map((value, i) => (i < 3 ? value - from![i]! : wrap(value - from![i]!)));
+export function relativeAction(before: Pose, after: Pose, { mean, std, gripper }: PoseStatistics): number[] {
+  const change = poseChange(before, after);
   return [0, 6].flatMap((arm) => {
     const normal = change.map((value, i) => {
       const [centre, width] = [Math.fround(mean[arm + i]!), Math.fround(std[arm + i]!)];
       return (Math.fround(value) - span * centre) / (span * width);
     });
-    return [...normal, after[7]! / gripperRange];
+    return [...normal, after[7]! / gripper];
   });
+}
+
+/** Of x y z roll pitch yaw, angles the short way round. */
+export function poseChange(before: Pose, after: Pose): number[] {
+  const [from, to] = [before, after].map((pose) => [...pose.slice(0, 3), ...eulerAngles(pose)]);
+  return to!.map((value, i) => (i < 3 ? value - from![i]! : wrap(value - from![i]!)));
+}
+
+/**
+ * Statistics under which the changes of a recording have zero mean and unit spread; what hardly moves is not blown up.
+ * `changes`: rows of `poseChange`.
+ */
+export function measureStatistics(changes: readonly (readonly number[])[], gripper: number): PoseStatistics {
+  const count = Math.max(changes.length, 1);
+  const mean = Array<number>(6).fill(0);
+  const square = Array<number>(6).fill(0);
+  for (const row of changes) for (const [i, value] of row.entries()) mean[i]! += value / count;
+  for (const row of changes)
+    for (const [i, value] of row.entries()) square[i]! += (value - mean[i]!) ** 2 / count;
+  const arm = {
+    mean: mean.map((value) => value / span),
+    std: square.map((value) => Math.max(Math.sqrt(value), smallestSpread) / span),
+  };
+  return { mean: [...arm.mean, ...arm.mean], std: [...arm.std, ...arm.std], gripper };
 }
 
 /** Roll, pitch and yaw about the fixed x, y and z axes. */

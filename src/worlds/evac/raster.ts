@@ -32,8 +32,14 @@ export function newCanvas(width: number, height: number, grey: number): Canvas {
 
 function fillRow(canvas: Canvas, y: number, from: number, to: number, colour: Colour): void {
   if (y < 0 || y >= canvas.height) return;
-  const last = Math.min(to, canvas.width - 1);
-  for (let x = Math.max(from, 0); x <= last; x++) canvas.data.set(colour, (y * canvas.width + x) * 3);
+  const { data, width } = canvas;
+  const [red, green, blue] = colour;
+  const end = (y * width + Math.min(to, width - 1)) * 3;
+  for (let at = (y * width + Math.max(from, 0)) * 3; at <= end; at += 3) {
+    data[at] = red;
+    data[at + 1] = green;
+    data[at + 2] = blue;
+  }
 }
 
 /** A filled circle: the midpoint algorithm, a row at a time. */

@@ -49,6 +49,7 @@ const autoencoder = z.looseObject({
   ch: size(128),
   ch_mult: sizes([1, 2, 4, 4]),
   num_res_blocks: size(2),
+  norm_num_groups: size(32),
 });
 
 /** `{ params: … }` around a schema, each level optional. */

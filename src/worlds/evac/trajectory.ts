@@ -12,10 +12,23 @@ import { type Colour, drawDisc, drawThickLine, newCanvas } from "./raster.ts";
 /** x y z, quaternion x y z w, gripper. */
 export type Pose = readonly number[];
 
+/** How large things are drawn, and which gripper readings the disc's colours run between. */
+export interface Drawing {
+  readonly disc_radius: number; // pixels
+  readonly axis_thickness: number; // pixels
+  readonly axis_length: number; // metres
+  readonly gripper_range: readonly [number, number];
+}
+
+/** On 256 × 256 pictures of LIBERO. */
+export const liberoDrawing: Drawing = {
+  disc_radius: 50,
+  axis_thickness: 8,
+  axis_length: 0.1,
+  gripper_range: [-1, 1],
+};
+
 const background = 50;
-const discRadius = 50;
-const axisLength = 0.1; // metres
-const axisThickness = 8;
 const axisColours: readonly Colour[] = [
   [255, 0, 255],
   [255, 0, 0],
@@ -33,6 +46,7 @@ export function projectPose(
   pose: Pose,
   camera: Camera,
   [height, width]: readonly [number, number],
+  { axis_length: axisLength }: Pick<Drawing, "axis_length"> = liberoDrawing,
 ): PixelPoint[] {
   const [x, y, z, qx, qy, qz, qw] = pose as [number, number, number, number, number, number, number];
   const axes = quaternionMatrix([qx, qy, qz, qw]);
@@ -55,25 +69,37 @@ function toCamera(point: readonly number[], { rotation, position }: Camera): num
 }
 
 /** RGB bytes of one pose, [height, width, 3]; an empty picture where the gripper is outside. */
-export function drawPose(pose: Pose, camera: Camera, size: readonly [number, number]): Uint8Array {
+export function drawPose(
+  pose: Pose,
+  camera: Camera,
+  size: readonly [number, number],
+  drawing: Drawing = liberoDrawing,
+): Uint8Array {
   const [height, width] = size;
   const canvas = newCanvas(width, height, background);
-  const [base, ...tips] = projectPose(pose, camera, size).map(({ x, y }) => ({
+  const [base, ...tips] = projectPose(pose, camera, size, drawing).map(({ x, y }) => ({
     x: Math.trunc(x),
     y: Math.trunc(y),
   }));
   if (!base || base.x < 0 || base.x >= width || base.y < 0 || base.y >= height) return canvas.data;
-  const grip = Math.min(Math.max(pose[7]!, -1), 1) / 2 + 0.5;
-  drawDisc(canvas, base, discRadius, reds(grip));
+  const [low, high] = drawing.gripper_range;
+  const grip = (Math.min(Math.max(pose[7]!, low), high) - low) / (high - low);
+  drawDisc(canvas, base, drawing.disc_radius, reds(grip));
   for (const [axis, tip] of tips.entries())
-    drawThickLine(canvas, base, tip, axisThickness, axisColours[axis]!);
+    drawThickLine(canvas, base, tip, drawing.axis_thickness, axisColours[axis]!);
   return canvas.data;
 }
 
 /** Pictures of several poses in [-1, 1], [N, 3, H, W]. */
-export function poseMaps(poses: readonly Pose[], camera: Camera, size: readonly [number, number]): Tensor {
+export function poseMaps(
+  poses: readonly Pose[],
+  camera: Camera,
+  size: readonly [number, number],
+  drawing: Drawing = liberoDrawing,
+): Tensor {
   const bytes = new Uint8Array(poses.length * size[0] * size[1] * 3);
-  for (const [i, pose] of poses.entries()) bytes.set(drawPose(pose, camera, size), i * size[0] * size[1] * 3);
+  for (const [i, pose] of poses.entries())
+    bytes.set(drawPose(pose, camera, size, drawing), i * size[0] * size[1] * 3);
   const pictures = tensor(bytes, { shape: [poses.length, ...size, 3] });
   return pictures.permute([0, 3, 1, 2]).double().div(255).float().sub(0.5).div(0.5);
 }
