@@ -221,6 +221,11 @@ test("a world whose chunk differs from the policy's is refused", async () => {
   await assert.rejects(wrong, /env\.train\.chunk: is 4, but actor\.model\.num_action_chunks is 8/);
 });
 
+test("a critic whose value_type nobody wrote answers in the shape of the rewards", async () => {
+  const { checked } = await plan("libero_10_ppo_openpi", sixteen, "~actor.model.value_type");
+  assert.equal(checked.config.actor.model.value_type, "chunk_level");
+});
+
 test("files that are not there stop a run, but not a plan", async () => {
   const options = { families, overrides: [sixteen] };
   const { problems } = await readConfig("libero_10_grpo_openvlaoft", options);

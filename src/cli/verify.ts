@@ -15,7 +15,9 @@ export const verifyCommand: Command = {
     const folders = checkpointsIn(path);
     const damaged = folders.filter((folder) => !isWhole(folder));
     if (damaged.length > 0)
-      throw new UserError(`${damaged.length} of ${folders.length} checkpoint(s) are damaged`);
+      throw new UserError(
+        `damaged: ${damaged.length} of ${folders.length} checkpoints; a run resumes from the newest whole one`,
+      );
   },
 };
 

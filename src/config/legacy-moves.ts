@@ -11,6 +11,8 @@ export interface Move {
   /** New keys and their values (`undefined`: nothing to write). Absent: the key is dropped. */
   readonly to?: (value: Plain, look: Look) => Record<string, Plain | undefined>;
   readonly why?: string;
+  /** Absent: whatever else the file says. */
+  readonly when?: (look: Look) => boolean;
 }
 
 const rename = (from: string, ...to: string[]): Move => ({
@@ -19,6 +21,8 @@ const rename = (from: string, ...to: string[]): Move => ({
 });
 const both = (key: string): string[] => [`env.train.${key}`, `env.eval.${key}`];
 const drop = (from: string, why: string): Move => ({ from, why });
+const openpi = (look: Look): boolean => look("actor.model.model_type") === "openpi";
+const dropForOpenpi = (from: string, why: string): Move => ({ from, why, when: openpi });
 const number = (value: Plain | undefined): number => (typeof value === "number" ? value : Number.NaN);
 const product = (a: number, b: number): number | undefined => (Number.isNaN(a * b) ? undefined : a * b);
 
@@ -134,6 +138,12 @@ export const moves: readonly Move[] = [
   drop("rollout.mode", "follows from the placement"),
   drop("rollout.gpu_memory_utilization", "a setting of vLLM, which is not used here"),
   drop("rollout.enforce_eager", "a setting of vLLM, which is not used here"),
+  drop("rollout.recompute_logprobs", "ratios are to the log-probabilities of the rollout itself"),
+  dropForOpenpi("rollout.unnorm_key", "π0's statistics come with the checkpoint"),
+  rename("rollout.unnorm_key", "actor.model.unnorm_key"),
+  dropForOpenpi("actor.model.num_images_in_input", "π0 reads actor.model.openpi.num_images_in_input"),
+  dropForOpenpi("actor.model.proprio_dim", "the checkpoint says it"),
+  drop("actor.num_steps", "actor.model.num_steps counts"),
   drop("algorithm.ratio_clip_eps", "clip_ratio_low and clip_ratio_high are the bounds"),
   {
     from: "trainer.logger.wandb",

@@ -78,6 +78,24 @@ test("a video block at the top goes to training and evaluation", () => {
   });
 });
 
+test("what RLinf's files for π0 write and its π0 never reads is taken away, with a note", () => {
+  const { config, notes } = migrate(
+    "rollout: {recompute_logprobs: false, unnorm_key: libero_10}\nactor: {num_steps: 10, model: {model_type: openpi, num_images_in_input: 3, proprio_dim: 32}}\n",
+  );
+  assert.deepEqual(config, { rollout: {}, actor: { model: { model_type: "openpi" } } });
+  assert.equal(notes.length, 5);
+});
+
+test("a policy that reads unnorm_key gets the one written for the rollout", () => {
+  const { config } = migrate(
+    "rollout: {unnorm_key: bridge_orig}\nactor: {model: {model_type: openvla, num_images_in_input: 1}}\n",
+  );
+  assert.deepEqual(config, {
+    rollout: {},
+    actor: { model: { model_type: "openvla", num_images_in_input: 1, unnorm_key: "bridge_orig" } },
+  });
+});
+
 test("a file without old names is left alone", () => {
   const { config, notes } = migrate("runner: {max_epochs: 3}\n");
   assert.deepEqual([config, notes], [{ runner: { max_epochs: 3 } }, []]);

@@ -31,7 +31,7 @@ export function migrateLegacyKeys(root: MapNode): Migration {
   for (const move of moves) {
     const path = parsePath(move.from);
     const node = nodeAt(current, path);
-    if (!node) continue;
+    if (!node || move.when?.(lookIn(current)) === false) continue;
     const settled = settle(current, move, node);
     const verb = settled.told
       ? `old name; understood as ${settled.told}`
@@ -58,12 +58,16 @@ export function migrateLegacyKeys(root: MapNode): Migration {
   };
 }
 
-function settle(root: MapNode, move: Move, node: ConfigNode): { root: MapNode; told: string } {
-  if (move.to === undefined) return { root, told: "" };
-  const look = (path: string): Plain | undefined => {
+const lookIn =
+  (root: MapNode) =>
+  (path: string): Plain | undefined => {
     const found = nodeAt(root, parsePath(path));
     return found && plain(found);
   };
+
+function settle(root: MapNode, move: Move, node: ConfigNode): { root: MapNode; told: string } {
+  if (move.to === undefined) return { root, told: "" };
+  const look = lookIn(root);
   let current = root;
   const told: string[] = [];
   for (const [target, value] of Object.entries(move.to(plain(node), look))) {

@@ -67,7 +67,7 @@ test("impossible placements are refused with the reason", () => {
   const refuse = (spec: string, reason: RegExp, on = shape(4)) =>
     assert.throws(() => place({ actor: spec }, on), reason);
   refuse("0-7", /needs number 7, but the cluster has 4 accelerators.*cluster\.simulated_devices=8/);
-  refuse("0-1", /1 node\(s\) and no accelerator/, shape(0));
+  refuse("0-1", /one node and no accelerator/, shape(0));
   refuse("3-1", /expected "all", "3" or "0-3"/);
   refuse("0,0", /numbers must rise/);
   refuse("0-1:1-2", /must go on from 0/);

@@ -130,7 +130,7 @@ function checkPart(
     const have =
       pool.kind === "devices"
         ? `${pool.ids.length} accelerators`
-        : `${pool.ids.length} node(s) and no accelerator`;
+        : `${pool.ids.length === 1 ? "one node" : `${pool.ids.length} nodes`} and no accelerator`;
     throw new UserError(
       `${where} needs number ${last}, but the cluster has ${have}; use "all", or cluster.simulated_devices=${last + 1} to plan for a larger one`,
     );

@@ -10,7 +10,7 @@ export function planText(plan: Plan): string {
   const { checked } = plan;
   const { actor, algorithm, env } = checked.config;
   return [
-    `${checked.name}: ${actor.model.model_type} learns by ${algorithm.adv_type} in ${env.train.env_type}`,
+    `${checked.name}: ${actor.model.model_type} learns by ${algorithm.adv_type} in ${env.train.task_suite_name ?? env.train.env_type}`,
     "",
     ...workers(plan),
     "",
@@ -27,9 +27,9 @@ function workers(plan: Plan): string[] {
   const machine =
     shape.devices === 0
       ? "no accelerator: every worker runs on the CPU"
-      : `${shape.devices} ${shape.simulated ? "simulated " : ""}accelerators`;
+      : count(shape.devices, `${shape.simulated ? "simulated " : ""}accelerator`);
   return [
-    `workers   ${shape.nodes} node(s), ${machine}; placement ${plan.mode}, ${config.rollout.pipeline_stage_num} pipeline stage(s)`,
+    `workers   ${count(shape.nodes, "machine")}, ${machine}; placement ${plan.mode}, ${count(config.rollout.pipeline_stage_num, "pipeline stage")}`,
     ...[...placement].map(
       ([name, processes]) =>
         `  ${name.padEnd(8)}${processes.length} × ${whereText(processes)}${offloadText(plan, name)}`,
@@ -66,16 +66,16 @@ function step({ batch, checked }: Plan): string[] {
   const { num_action_chunks: chunk } = checked.config.actor.model;
   const { global_batch_size: global, micro_batch_size: micro } = checked.config.actor;
   const { group_size: size } = checked.config.algorithm;
-  const slots = `${train.rollout_epoch} rollout epoch(s) × ${batch.slots} slots`;
-  const steps = `${batch.microBatches} micro-batches of ${micro} on ${checked.worlds.actor} rank(s)`;
+  const slots = `${count(train.rollout_epoch, "rollout epoch")} × ${count(batch.slots, "slot")}`;
+  const steps = `${count(batch.microBatches, "micro-batch", "es")} of ${micro} on ${count(checked.worlds.actor, "rank")}`;
   return [
     "one training step",
-    `  collect   ${slots} × ${batch.decisions} decisions of ${chunk} actions = ${batch.samples} samples`,
-    `            ${batch.environmentSteps} env steps, ${batch.slotsPerStage} slots per env worker and stage`,
-    `            ${batch.samplesPerAnswer} observations per answer, ${batch.groups} group(s) of ${size}`,
-    `  learn     ${batch.samples} samples ÷ ${global} × ${batch.updateEpochs} epoch(s) = ${batch.optimizerSteps} optimiser steps`,
+    `  collect   ${slots} × ${count(batch.decisions, "decision")} of ${count(chunk, "action")} = ${count(batch.samples, "sample")}`,
+    `            ${count(batch.environmentSteps, "env step")}, ${count(batch.slotsPerStage, "slot")} per env worker and stage`,
+    `            ${count(batch.samplesPerAnswer, "observation")} per answer, ${count(batch.groups, "group")} of ${size}`,
+    `  learn     ${count(batch.samples, "sample")} ÷ ${global} × ${count(batch.updateEpochs, "epoch")} = ${count(batch.optimizerSteps, "optimiser step")}`,
     `            each ${steps}`,
-    `  run       ${batch.trainingSteps} training steps, ${batch.trainingSteps * batch.optimizerSteps} optimiser steps`,
+    `  run       ${count(batch.trainingSteps, "training step")}, ${count(batch.trainingSteps * batch.optimizerSteps, "optimiser step")}`,
   ];
 }
 
@@ -98,9 +98,9 @@ function memory(plan: Plan): string[] {
 
 function disk(plan: Plan): string[] {
   const { checkpoints, checkpointBytes, totalBytes } = plan.disk;
-  if (checkpointBytes === 0) return [`disk      ${checkpoints} checkpoint(s), size unknown`];
+  if (checkpointBytes === 0) return [`disk      ${count(checkpoints, "checkpoint")}, size unknown`];
   return [
-    `disk      ${checkpoints} checkpoint(s) × ${gigabytes(checkpointBytes)} = ${gigabytes(totalBytes)}`,
+    `disk      ${count(checkpoints, "checkpoint")} × ${gigabytes(checkpointBytes)} = ${gigabytes(totalBytes)}`,
   ];
 }
 
@@ -124,6 +124,10 @@ function grouped(problems: readonly Problem[]): string[] {
   });
 }
 
+const count = (number: number, thing: string, plural = "s"): string =>
+  `${number} ${thing}${number === 1 ? "" : plural}`;
+
 function gigabytes(bytes: number): string {
+  if (bytes >= 1e12) return `${(bytes / 1e12).toFixed(1)} TB`;
   return bytes >= 1e9 ? `${(bytes / 1e9).toFixed(1)} GB` : `${Math.ceil(bytes / 1e6)} MB`;
 }

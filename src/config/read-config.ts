@@ -76,7 +76,7 @@ export async function readConfig(given: string, options: ReadOptions): Promise<C
   const overrides = options.overrides ?? [];
   const composition = compose({ search, id, overrides, environment, mayAdd: frameKnows, groupAliases });
   const migration = migrateLegacyKeys(resolveInterpolations(composition.root, environment));
-  const aligned = alignGroups(joinPlacementKeys(migration.root), composition.primary);
+  const aligned = alignGroups(alignValues(joinPlacementKeys(migration.root)), composition.primary);
   const problems: Problem[] = [...migration.notes, ...aligned.notes];
   const {
     config,
@@ -126,6 +126,14 @@ function alignGroups(root: MapNode, primary: string): { root: MapNode; notes: Pr
     `taken from algorithm.group_size (${plain(theirs)}), so that a group shares its initial state`,
   );
   return { root: withValue(root, path, fromPlain(plain(theirs), theirs.origin)), notes: [note] };
+}
+
+/** Values have the shape of the rewards that they predict, unless a file says otherwise. */
+function alignValues(root: MapNode): MapNode {
+  const path = ["actor", "model", "value_type"];
+  const rewards = nodeAt(root, ["algorithm", "reward_type"]);
+  if (!rewards || nodeAt(root, path) || nodeAt(root, path.slice(0, -1))?.kind !== "map") return root;
+  return withValue(root, path, rewards);
 }
 
 async function checkSchemas(
