@@ -24,12 +24,17 @@ const actionSize = 7;
 export async function bench({ rest }: BenchOptions): Promise<BenchRow[]> {
   const [suite = "libero_spatial", count = "64"] = rest;
   const limit = limitOf(suite);
-  const rate = await stepsPerSecond(suite, Number(count));
+  const rate = await stepsPerSecond(suite, Number(count), { seconds, size });
   const name = `${count} envs of ${suite}, chunk ${chunk}, one frame of ${size}²; ${limit.words}`;
   return [moreIsBetter({ name, unit: "env-steps/s", ours: rate, limit: limit.rate })];
 }
 
-async function stepsPerSecond(suite: string, count: number): Promise<number> {
+/** Env-steps a second of `count` slots of a suite's first task, with one picture of `size`² a chunk. */
+export async function stepsPerSecond(
+  suite: string,
+  count: number,
+  { seconds, size }: { readonly seconds: number; readonly size: number },
+): Promise<number> {
   const env = new SimulatorEnv(
     count,
     simulatorEnvSettings.parse({

@@ -20,6 +20,7 @@ const benches: Record<string, () => Promise<{ bench(options: BenchOptions): Prom
   libero: () => import("./libero.ts"),
   envs: () => import("./envs.ts"),
   tabletop: () => import("./tabletop.ts"),
+  step: () => import("./step.ts"),
 };
 
 const { values, positionals } = parseArgs({

@@ -30,9 +30,9 @@ const tinyRaw = {
     },
   ],
   image_sizes: [56, 56],
-  pad_token_id: 600,
+  pad_token_id: 900,
   text_config: {
-    vocab_size: 664,
+    vocab_size: 964,
     hidden_size: 64,
     intermediate_size: 96,
     num_attention_heads: 4,

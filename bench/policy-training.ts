@@ -26,7 +26,7 @@ export async function training(state: Bench, module: OpenVlaOftModel, lora: bool
 
 function trainOurs(state: Bench, module: OpenVlaOftModel, batch: number, lora: boolean): Timed {
   const { place, config } = state;
-  if (lora) adapt(module, new Generator(3, place.device));
+  if (lora) adapt(module);
   const inputs = randomInputs(config, batch, place);
   const generator = new Generator(4, place.device);
   const tokens_BA1 = randint(0, config.actionBins, [batch, actionTokens, 1], {
@@ -60,13 +60,15 @@ function trainOurs(state: Bench, module: OpenVlaOftModel, batch: number, lora: b
   return { ms, peak_gb };
 }
 
-function adapt(module: OpenVlaOftModel, generator: Generator): void {
+/** Adapters of rank 32 on every linear layer; nothing else learns. */
+export function adapt(module: OpenVlaOftModel): void {
+  const { device } = module.language_model.model.norm.weight;
   addAdapters(module, { rank: 32, alpha: 32, targets: openVlaTargets });
-  initializeAdapters(module, generator);
+  initializeAdapters(module, new Generator(3, device));
 }
 
-/** Minus the mean log-probability of the given tokens. */
-function learnChunk(
+/** Gradients of minus the mean log-probability of the given tokens. */
+export function learnChunk(
   module: OpenVlaOftModel,
   { pixels_BKSS, ids_BL, mask_BL }: BenchInputs,
   tokens_BA1: Tensor,
