@@ -10,6 +10,13 @@ export {
 export { type DatasetInfo, infoPath, shardPath } from "./demonstrations/layout.ts";
 export { type Demonstrations, type Episode, openDemonstrations } from "./demonstrations/reader.ts";
 export { type FrameRow, ShardRecorder } from "./demonstrations/recorder.ts";
+export {
+  type FromWorker,
+  runShards,
+  type ShardJob,
+  type ShardRun,
+  type ToWorker,
+} from "./demonstrations/shard-workers.ts";
 export { Mt19937 } from "./engine/mt19937.ts";
 export type { AssetPack, InitStates, TaskEntry } from "./engine/pack.ts";
 export type { ResetRequest, VectorEnv } from "./env.ts";

@@ -6,11 +6,12 @@ import {
   type EpisodeJob,
   findSuite,
   infoPath,
+  runShards,
+  type ShardJob,
   type ShardSummary,
   shardPath,
 } from "#envs";
 import { writeJsonFile } from "#formats";
-import { runShards, type ShardJob } from "./shard-workers.ts";
 
 export interface CollectRequest {
   readonly settings: CollectSettings;

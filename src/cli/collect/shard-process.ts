@@ -1,7 +1,6 @@
 /** The program of a collecting process: makes the shards it is told to, one after another. */
-import { type CollectSettings, ShardCollector } from "#envs";
+import { type CollectSettings, type FromWorker, ShardCollector, type ToWorker } from "#envs";
 import { UserError } from "#registry";
-import type { FromWorker, ToWorker } from "./shard-workers.ts";
 
 let collector: ShardCollector | undefined;
 const tell = (message: FromWorker): boolean | undefined => process.send?.(message);

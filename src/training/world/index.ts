@@ -5,6 +5,7 @@ export { type AutoencoderSettings, autoencoderSettings, trainAutoencoder } from 
 export { type DenoiserSettings, denoiserSettings, trainDenoiser } from "./opensora-denoiser.ts";
 export { type PolicyPlay, PolicyRecorder } from "./policy-recorder.ts";
 export { RecordedFrames, WindowSampler } from "./recorded-frames.ts";
+export { type RecordingOrder, type RecordingRequest, recordEpisodes } from "./recording.ts";
 export {
   type RefreshOutcome,
   type RefreshSettings,

@@ -5,8 +5,9 @@
  * appear whole or not at all, nothing is lost or doubled.
  */
 import { type ChildProcess, fork } from "node:child_process";
-import type { EpisodeJob, EpisodeOutcome, ShardSummary } from "#envs";
 import { UserError } from "#registry";
+import type { EpisodeJob } from "./begin-job.ts";
+import type { EpisodeOutcome, ShardSummary } from "./collect-shard.ts";
 
 export interface ShardJob {
   readonly path: string;

@@ -1,11 +1,10 @@
 /** The program of a recording process: makes the shards it is told to, one after another, on one thread. */
-import { ScriptedRecorder } from "#envs";
+import { type FromWorker, ScriptedRecorder, type ToWorker } from "#envs";
 import { loadPolicy } from "#policies";
 import { UserError } from "#registry";
 import { type Device, threadCount } from "#tensor";
-import { PolicyRecorder } from "#training";
-import type { FromWorker, ToWorker } from "../collect/shard-workers.ts";
-import type { RecordingOrder } from "./collect.ts";
+import { PolicyRecorder } from "./policy-recorder.ts";
+import type { RecordingOrder } from "./recording.ts";
 
 let recorder: Promise<ScriptedRecorder | PolicyRecorder> | undefined;
 const tell = (message: FromWorker): boolean | undefined => process.send?.(message);
