@@ -19,12 +19,16 @@ export function missingFiles(root: MapNode, config: RunConfig, severity: "error"
   ];
   const paths = sections.flatMap((section) => fileSettings(nodeAt(root, section), section));
   const runner = ["resume_dir", "ckpt_path"].map((key) => ["runner", key]);
-  return [...paths, ...runner].flatMap((path) => {
+  const { enabled, data } = config.runner.co_evolution;
+  const recordings = enabled ? data.map((file) => ({ path: ["runner", "co_evolution", "data"], file })) : [];
+  const named = [...paths, ...runner].flatMap((path) => {
     const node = nodeAt(root, path);
     const file = node?.kind === "scalar" && typeof node.value === "string" ? node.value : undefined;
-    if (file === undefined || file === "auto" || existsSync(file)) return [];
-    return [problem(root, severity, path, `there is no ${file} on this machine`)];
+    return file === undefined || file === "auto" ? [] : [{ path, file }];
   });
+  return [...named, ...recordings]
+    .filter(({ file }) => !existsSync(file))
+    .map(({ path, file }) => problem(root, severity, path, `there is no ${file} on this machine`));
 }
 
 function fileSettings(node: ConfigNode | undefined, path: Path): Path[] {

@@ -15,6 +15,7 @@ export function planText(plan: Plan): string {
     ...workers(plan),
     "",
     ...step(plan),
+    ...honesty(plan),
     "",
     ...memory(plan),
     ...disk(plan),
@@ -76,6 +77,32 @@ function step({ batch, checked }: Plan): string[] {
     `  learn     ${count(batch.samples, "sample")} ÷ ${global} × ${count(batch.updateEpochs, "epoch")} = ${count(batch.optimizerSteps, "optimiser step")}`,
     `            each ${steps}`,
     `  run       ${count(batch.trainingSteps, "training step")}, ${count(batch.trainingSteps * batch.optimizerSteps, "optimiser step")}`,
+  ];
+}
+
+/** What keeps a run in a world model honest, where something does. */
+function honesty({ checked }: Plan): string[] {
+  const { co_evolution: evolution, stop_when_gap_grows: gap } = checked.config.runner;
+  const { refresh } = evolution;
+  const limit = (minutes: number | null | undefined): string => (minutes ? `, at most ${minutes} min` : "");
+  const learning = [
+    `  learn     from ${evolution.episodes} new episodes and ${evolution.old_episodes ?? "all"} old ones (${evolution.data.length} folder(s))`,
+    `            denoiser ${refresh.steps} steps${limit(refresh.minutes)}; judge ${refresh.judge_steps} steps${limit(refresh.judge_minutes)}`,
+    `            rolled back when the meters get worse by more than ${refresh.tolerance}`,
+  ];
+  return [
+    ...(evolution.enabled
+      ? [
+          `co-evolution every ${evolution.interval} steps, in ${String(checked.config.env.eval?.task_suite_name)}`,
+          `  measure   on ${evolution.exam_episodes} episodes of the current policy`,
+          ...(evolution.episodes > 0 ? learning : []),
+        ]
+      : []),
+    ...(gap.enabled
+      ? [
+          `stops     when dream_gap exceeds its smallest value by ${gap.threshold} in ${gap.patience} evaluations`,
+        ]
+      : []),
   ];
 }
 

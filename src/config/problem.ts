@@ -2,7 +2,7 @@
 import type { z } from "zod";
 import { UserError } from "#registry";
 import { nearest } from "./nearest.ts";
-import { type MapNode, nodeAt, originAt, type Path, placeOf, plain } from "./tree.ts";
+import { commandLine, type MapNode, nodeAt, originAt, type Path, placeOf, plain } from "./tree.ts";
 
 export interface Problem {
   /**
@@ -15,12 +15,17 @@ export interface Problem {
 }
 
 export function problem(root: MapNode, severity: Problem["severity"], path: Path, message: string): Problem {
-  return { severity, path: path.join("."), place: placeOf(originAt(root, path)), message };
+  const origin = originAt(root, path);
+  const written = origin === commandLine && !nodeAt(root, path) ? root.origin : origin; // what is missing belongs in the file
+  return { severity, path: path.join("."), place: placeOf(written), message };
 }
 
 export function problemText({ place, path, message }: Problem): string {
-  return `${place}: ${path}: ${message}`;
+  return `${place}: ${short(path)}: ${message}`;
 }
+
+/** Whatever a file holds, a message stays readable. */
+const short = (text: string): string => (text.length > 160 ? `${text.slice(0, 160)}…` : text);
 
 /** Throws when there is an error among them, with every error on a line of its own. */
 export function refuseErrors(problems: readonly Problem[], what: string): void {
@@ -54,12 +59,12 @@ function issueProblems(
   if (!node) return [problem(root, "error", path, `is missing; ${expectation(issue)}`)];
   const found = plain(node);
   if (found === "???") return [problem(root, "error", path, `must be set; ${expectation(issue)}`)];
-  return [problem(root, "error", path, `${expectation(issue)}, found ${JSON.stringify(found)}`)];
+  return [problem(root, "error", path, `${expectation(issue)}, found ${short(JSON.stringify(found))}`)];
 }
 
 export function unknownKeyProblem(root: MapNode, path: Path, known: readonly string[]): Problem {
   const key = path.at(-1) ?? "";
-  const guess = nearest(key, known);
+  const guess = key.length > 160 ? undefined : nearest(key, known);
   const few = known.length > 0 && known.length <= 12;
   const hint = guess
     ? `did you mean ${guess}?`
@@ -69,11 +74,15 @@ export function unknownKeyProblem(root: MapNode, path: Path, known: readonly str
   return problem(root, "error", path, `no such setting; ${hint}`);
 }
 
+const kinds: Readonly<Record<string, string>> = {
+  ...{ int: "a whole number", number: "a number", string: "text", boolean: "true or false" },
+  ...{ object: "a block of settings", record: "a block of settings", array: "a list" },
+};
+
 function expectation(issue: z.core.$ZodIssue): string {
   if (issue.code === "invalid_value")
     return `expected ${issue.values.map((value) => JSON.stringify(value)).join(" or ")}`;
-  if (issue.code === "invalid_type")
-    return `expected ${issue.expected === "int" ? "a whole number" : issue.expected}`;
+  if (issue.code === "invalid_type") return `expected ${kinds[issue.expected] ?? issue.expected}`;
   if (issue.code === "too_small")
     return `expected ${issue.inclusive ? "at least" : "more than"} ${issue.minimum}`;
   if (issue.code === "too_big")

@@ -141,6 +141,49 @@ const episodes: Rule = ({ env, actor }) =>
     ];
   });
 
+/** Environments that a world model imagines. */
+const isImagined = (section: { env_type: string } | undefined): boolean =>
+  section?.env_type.endsWith("_wm") ?? false;
+
+const honesty: Rule = ({ runner, env }) => {
+  const { co_evolution: evolution, stop_when_gap_grows: gap } = runner;
+  const inDream = isImagined(env.train);
+  const [train, test] = [env.train.task_suite_name, env.eval?.task_suite_name];
+  return [
+    ...when(
+      evolution.enabled && !inDream,
+      "runner.co_evolution.enabled",
+      `needs an imagined env.train (opensora_wm, wan_wm, evac_wm), found ${env.train.env_type}: a simulator has nothing to learn`,
+    ),
+    ...when(
+      evolution.enabled && env.eval?.env_type !== "libero",
+      "runner.co_evolution.enabled",
+      "needs a simulator as env.eval (env_type: libero): that is where the policy's real episodes are played",
+    ),
+    ...when(
+      evolution.enabled && train !== undefined && test !== undefined && train !== test,
+      "env.eval.task_suite_name",
+      `is ${test}, but the world imagines ${train}: it would learn from episodes of other tasks`,
+    ),
+    ...when(
+      evolution.enabled && evolution.episodes > 0 && evolution.data.length === 0,
+      "runner.co_evolution.data",
+      "is empty: the world will learn from new episodes only, and forget the rest; name the folders that it was made from",
+      "warning",
+    ),
+    ...when(
+      gap.enabled && (!inDream || env.eval === undefined || isImagined(env.eval)),
+      "runner.stop_when_gap_grows.enabled",
+      "needs an imagined env.train and a simulator as env.eval",
+    ),
+    ...when(
+      gap.enabled && runner.val_check_interval <= 0,
+      "runner.val_check_interval",
+      `is ${runner.val_check_interval}, but runner.stop_when_gap_grows needs evaluations: set it above 0`,
+    ),
+  ];
+};
+
 export const rules: readonly Rule[] = [
   groups,
   critic,
@@ -150,6 +193,7 @@ export const rules: readonly Rule[] = [
   divisions,
   evaluationShare,
   episodes,
+  honesty,
 ];
 
 export function findings(config: RunConfig, worlds: WorldSizes): Finding[] {

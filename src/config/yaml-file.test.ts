@@ -44,6 +44,25 @@ test("aliases that unfold without end are refused before they fill the memory", 
   assert.throws(() => parseYaml("a: &a [*a]\n", "x.yaml"), { name: "UserError" });
 });
 
+test("a file of forty thousand keys or aliases is answered within seconds", { timeout: 20_000 }, () => {
+  const keys = Array.from({ length: 40_000 }, (_, i) => `k${i}: ${i}`).join("\n");
+  assert.equal(parseYaml(keys, "x.yaml").content.entries.size, 40_000);
+  const aliases = `a: &a 1\nb: [${Array(40_000).fill("*a").join(", ")}]\n`;
+  assert.equal(parseYaml(aliases, "x.yaml").content.entries.size, 2);
+});
+
+test("brackets nested without end are refused, not a stack overflow", () => {
+  assert.throws(
+    () => parseYaml(`a: ${"[".repeat(100_000)}`, "x.yaml"),
+    /UserError: x\.yaml:1: nested too deep/,
+  );
+});
+
+test("an alias means the last anchor of that name before it", () => {
+  const { content } = parseYaml("a: &x 1\nb: *x\nc: &x 2\nd: *x\n", "x.yaml");
+  assert.deepEqual(plain(content), { a: 1, b: 1, c: 2, d: 2 });
+});
+
 test("any text is either understood or refused with a UserError", () => {
   const pieces = fc.constantFrom(
     "a",

@@ -1,5 +1,6 @@
 /** `runner`: how long, how often to evaluate and save, and where the results go. */
 import { z } from "zod";
+import { coEvolutionFrame, gapStopFrame } from "./co-evolution.ts";
 
 const backend = z.enum(["tensorboard", "wandb", "swanlab"]);
 
@@ -27,6 +28,8 @@ export const runnerFrame = z.strictObject({
   keep_checkpoints: z.int().min(0).default(0).describe("how many checkpoints to keep; 0 keeps all"),
   resume_dir: z.string().nullish().describe('a folder …/checkpoints/global_step_N, or "auto" for the latest'),
   ckpt_path: z.string().nullish().describe("weights laid over the model after it is built"),
+  co_evolution: coEvolutionFrame.prefault({}),
+  stop_when_gap_grows: gapStopFrame.prefault({}),
   weight_sync_interval: z.int().positive().default(1),
   overlap_env_bootstrap: z.boolean().default(false),
   use_training_pipeline: z.boolean().default(false),
