@@ -112,6 +112,21 @@ export class Fork {
   }
 }
 
+/** Runs `body`, then `end`. An error of `body` makes the capture itself invalid: `end` must run, but its complaint is not the cause. */
+function recorded<T>(body: () => T, end: () => void): T {
+  let result: T;
+  try {
+    result = body();
+  } catch (error) {
+    try {
+      end();
+    } catch {}
+    throw error;
+  }
+  end();
+  return result;
+}
+
 export interface CaptureOptions {
   /** Runs before the capture, so that lazy initialisation happens outside it. */
   readonly warmups?: number;
@@ -147,11 +162,7 @@ export class Graph {
     for (const generator of generators) cuda().graphUseGenerator(graph.#id, generator.handle);
     const result = stream.run(() => {
       cuda().graphBegin(graph.#id, shareMemoryWith === undefined ? undefined : shareMemoryWith.#id);
-      try {
-        return body();
-      } finally {
-        cuda().graphEnd(graph.#id);
-      }
+      return recorded(body, () => cuda().graphEnd(graph.#id));
     });
     addon.deviceSynchronize();
     return { graph, result };

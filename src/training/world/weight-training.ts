@@ -138,7 +138,10 @@ export class WeightTraining<L extends Lesson<L>> {
   #capture(lesson: L): CapturedStep<L> {
     const entries = Object.entries<Tensor>(lesson);
     const fixed = Object.fromEntries(entries.map(([name, value]) => [name, keep(value.clone())])) as L;
-    const before = new Map([...this.state()].map(([name, value]) => [name, keep(value.clone())]));
+    // Copies that record no gradients: a recorded one would tie the weights' gradients to this stream during the capture.
+    const before = noGrad(
+      () => new Map([...this.state()].map(([name, value]) => [name, keep(value.clone())])),
+    );
     const { graph, result } = Graph.capture(() => this.#compute(fixed));
     for (const value of Object.values(result)) keep(value);
     this.loadState(before);
