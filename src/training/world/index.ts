@@ -1,4 +1,6 @@
 /** Training of worlds: autoencoder, denoiser and judge from recorded episodes, and how true the result is. */
+export { evacAutoencoderSettings, trainEvacAutoencoder } from "./evac-autoencoder.ts";
+export { evacDenoiserSettings, trainEvacDenoiser } from "./evac-denoiser.ts";
 export { type JudgeSettings, judgeSettings, trainJudge } from "./judge.ts";
 export { familyOf, openJudge, openWorld } from "./open-world.ts";
 export { type AutoencoderSettings, autoencoderSettings, trainAutoencoder } from "./opensora-autoencoder.ts";
@@ -6,12 +8,7 @@ export { type DenoiserSettings, denoiserSettings, trainDenoiser } from "./openso
 export { type PolicyPlay, PolicyRecorder } from "./policy-recorder.ts";
 export { RecordedFrames, WindowSampler } from "./recorded-frames.ts";
 export { type RecordingOrder, type RecordingRequest, recordEpisodes } from "./recording.ts";
-export {
-  type RefreshOutcome,
-  type RefreshSettings,
-  refreshSettings,
-  refreshWorld,
-} from "./refresh.ts";
+export { type RefreshOutcome, type RefreshSettings, refreshSettings, refreshWorld } from "./refresh.ts";
 export { type StartsExport, writeStarts } from "./starts.ts";
 export type { LoopHooks, StepProgress } from "./training-loop.ts";
 export { holds, measureTruth, type TruthOptions, type TruthReport } from "./truth.ts";

@@ -4,38 +4,33 @@
  * A policy in training finds what its world gets wrong. So now and then it plays in the simulator; denoiser and judge go
  * on learning from those episodes beside the old ones, in a copy of the world, and both are measured on episodes kept
  * apart. The copy takes the world's place only if the meters did not get worse: false success within a tolerance, and
- * agreement. Every round leaves a line in the world's `rounds.jsonl`, whatever its outcome.
+ * agreement. `refreshWorld` does so to a folder, by hand; a run with `runner.co_evolution` makes candidates for its own copy.
  */
 import { appendFileSync, cpSync, existsSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { readJsonFile } from "#formats";
-import { UserError } from "#registry";
-import { judgeSettings, trainJudge } from "./judge.ts";
-import { familyOf, openJudge, openWorld } from "./open-world.ts";
-import { denoiserSettings, trainDenoiser } from "./opensora-denoiser.ts";
+import { worldRefreshFrame } from "#config";
+import type { RewardModel } from "#rewards";
+import type { World } from "#worlds";
+import { goOnLearning } from "./go-on-learning.ts";
+import { openJudge, openWorld } from "./open-world.ts";
 import type { RecordedFrames } from "./recorded-frames.ts";
 import type { LoopHooks } from "./training-loop.ts";
 import { measureTruth, type TruthReport } from "./truth.ts";
 import { RecordedTruth } from "./truth-source.ts";
 
-export const refreshSettings = z.strictObject({
-  steps: z.int().positive().default(1500).describe("of the denoiser"),
-  judge_steps: z.int().positive().default(500),
-  batch_size: z.int().positive().default(256),
-  lr: z.number().positive().default(1e-4),
-  judge_lr: z.number().positive().default(2e-4),
-  precision: z.enum(["fp32", "bf16"]).default("fp32"),
-  cuda_graph: z.boolean().default(true),
+/** How the world is measured before and after. */
+const examKeys = {
   episodes: z.int().positive().default(256).describe("measured before and after"),
   chunks: z.int().positive().default(5),
   batch: z.int().positive().default(64).describe("episodes imagined together"),
   num_sampling_steps: z.int().positive().default(2),
   threshold: z.number().min(0).max(1).default(0.8),
   hold_frames: z.int().positive().default(1),
-  tolerance: z.number().min(0).default(0.02).describe("by which the meters may worsen"),
   seed: z.int().min(0).default(0),
-});
+};
+
+export const refreshSettings = worldRefreshFrame.extend(examKeys);
 export type RefreshSettings = z.infer<typeof refreshSettings>;
 
 export interface RefreshOutcome {
@@ -45,6 +40,32 @@ export interface RefreshOutcome {
   readonly after: TruthReport;
 }
 
+/** Opens what imagines and what judges from a world's folder, as those who use the world do. */
+export type ImaginationOpener = (folder: string) => Promise<{ world: World; judge: RewardModel }>;
+
+export interface Candidacy {
+  readonly world: string; // to go on from; it is not changed
+  readonly candidate: string; // the folder to make
+  readonly lessons: RecordedFrames;
+  readonly exam: RecordedFrames;
+  readonly settings: RefreshSettings;
+  readonly open?: ImaginationOpener;
+  readonly hooksOf?: (what: "denoiser" | "judge") => LoopHooks;
+}
+
+/** Makes a candidate that has gone on learning, and says whether it may take the world's place. */
+export async function makeCandidate(wishes: Candidacy): Promise<RefreshOutcome> {
+  const { world, candidate, lessons, exam, settings, hooksOf = () => ({}) } = wishes;
+  const open = wishes.open ?? plainOpener(exam, settings);
+  const before = await measureWorld(world, exam, settings, open);
+  rmSync(candidate, { recursive: true, force: true });
+  copyWorld(world, candidate);
+  await goOnLearning(world, candidate, lessons, settings, hooksOf);
+  const after = await measureWorld(candidate, exam, settings, open);
+  return { ...verdict(before, after, settings.tolerance), before, after };
+}
+
+/** Refreshes a folder in place; the world before stays beside it as `.previous` until the next round. */
 export async function refreshWorld(
   world: string,
   lessons: RecordedFrames,
@@ -52,68 +73,37 @@ export async function refreshWorld(
   settings: RefreshSettings,
   hooks: LoopHooks = {},
 ): Promise<RefreshOutcome> {
-  if (familyOf(world) !== "opensora")
-    throw new UserError(`${world} is a ${familyOf(world)} world; only OpenSora worlds can be refreshed`);
-  const before = await measure(world, exam, settings);
   const candidate = `${world}.candidate`;
-  rmSync(candidate, { recursive: true, force: true });
-  cpSync(world, candidate, { recursive: true, filter: (path) => !path.endsWith(".resume.safetensors") });
-  await learn(world, candidate, lessons, settings, hooks);
-  const after = await measure(candidate, exam, settings);
-  const outcome = { ...verdict(before, after, settings.tolerance), before, after };
+  const outcome = await makeCandidate({ world, candidate, lessons, exam, settings, hooksOf: () => hooks });
   if (outcome.accepted) replace(world, candidate);
   else rmSync(candidate, { recursive: true });
   note(world, outcome);
   return outcome;
 }
 
-async function learn(
-  world: string,
-  candidate: string,
-  lessons: RecordedFrames,
-  settings: RefreshSettings,
-  hooks: LoopHooks,
-): Promise<void> {
-  const { steps, judge_steps, batch_size, lr, judge_lr, precision, cuda_graph, seed } = settings;
-  const shared = { batch_size, cuda_graph, seed, init_from: world, lr_warmup_steps: 50 };
-  const sizes = z
-    .looseObject({ depth: z.int(), hidden_size: z.int(), num_heads: z.int(), patch_size: z.array(z.int()) })
-    .parse(readJsonFile(join(world, "config.json")));
-  const { depth, hidden_size, num_heads, patch_size, text_weights, chunk, condition_frame_length } = sizes;
-  const denoiser = { depth, hidden_size, num_heads, patch_size, text_weights, chunk, condition_frame_length };
-  await trainDenoiser(
-    lessons,
-    denoiserSettings.parse({ ...shared, ...denoiser, steps, lr, precision }),
-    candidate,
-    hooks,
-  );
-  const widths = openJudge(world, "cpu").state().get("visual_encoder.1.0.conv1.weight");
-  if (!widths) return; // a judge without tasks is left as it is
-  const judge = { widths: judgeWidths(world), steps: judge_steps, lr: judge_lr };
-  await trainJudge(lessons, judgeSettings.parse({ ...shared, ...judge }), candidate, hooks);
+/** Without what an interrupted training left. */
+export function copyWorld(from: string, to: string): void {
+  cpSync(from, to, { recursive: true, filter: (path) => !path.endsWith(".resume.safetensors") });
 }
 
-function judgeWidths(world: string): number[] {
-  const state = openJudge(world, "cpu").state();
-  return [1, 2, 3, 4].map((stage) => state.get(`visual_encoder.${stage}.0.conv1.weight`)?.shape[0] ?? 0);
+function plainOpener({ device, size }: RecordedFrames, settings: RefreshSettings): ImaginationOpener {
+  return async (folder) => ({
+    world: await openWorld(folder, { device, size, samplingSteps: settings.num_sampling_steps }),
+    judge: openJudge(folder, device),
+  });
 }
 
-async function measure(
+/** How true a world is on recorded episodes. */
+export async function measureWorld(
   folder: string,
   exam: RecordedFrames,
   settings: RefreshSettings,
+  open: ImaginationOpener = plainOpener(exam, settings),
 ): Promise<TruthReport> {
-  const { device, size } = exam;
-  const world = await openWorld(folder, { device, size, samplingSteps: settings.num_sampling_steps });
-  const source = new RecordedTruth(exam, { episodes: settings.episodes, chunk: world.chunk });
-  const { chunks, batch, threshold, hold_frames: holdFrames, seed } = settings;
-  return measureTruth(world, openJudge(folder, device), source, {
-    chunks,
-    batch,
-    threshold,
-    holdFrames,
-    seed,
-  });
+  const { world, judge } = await open(folder);
+  const { episodes, chunks, batch, threshold, hold_frames: holdFrames, seed } = settings;
+  const source = new RecordedTruth(exam, { episodes, chunk: world.chunk });
+  return measureTruth(world, judge, source, { chunks, batch, threshold, holdFrames, seed });
 }
 
 /** Without imagined successes there are no false ones. */
@@ -136,7 +126,6 @@ export function verdict(
   return { accepted: !worse, reason };
 }
 
-/** The old world stays beside the new one until the next round. */
 function replace(world: string, candidate: string): void {
   const previous = `${world}.previous`;
   rmSync(previous, { recursive: true, force: true });
@@ -144,16 +133,18 @@ function replace(world: string, candidate: string): void {
   renameSync(candidate, world);
 }
 
+/** The five numbers of a report that a round is remembered by. */
+export const shortReport = ({
+  falseSuccess,
+  missedSuccess,
+  agreement,
+  dreamSuccess,
+  trueSuccess,
+}: TruthReport) => ({ falseSuccess, missedSuccess, agreement, dreamSuccess, trueSuccess });
+
 function note(world: string, { accepted, reason, before, after }: RefreshOutcome): void {
   const path = join(world, "rounds.jsonl");
   const round = existsSync(path) ? readFileSync(path, "utf8").trimEnd().split("\n").length : 0;
-  const short = ({ falseSuccess, missedSuccess, agreement, dreamSuccess, trueSuccess }: TruthReport) => ({
-    falseSuccess,
-    missedSuccess,
-    agreement,
-    dreamSuccess,
-    trueSuccess,
-  });
-  const line = { round, accepted, reason, before: short(before), after: short(after) };
+  const line = { round, accepted, reason, before: shortReport(before), after: shortReport(after) };
   appendFileSync(path, `${JSON.stringify(line)}\n`);
 }

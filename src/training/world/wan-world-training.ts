@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { readJsonFile, writeJsonFile, writeSafetensors, writeTorchState } from "#formats";
+import { readJsonFile, readSafetensors, writeJsonFile, writeSafetensors, writeTorchState } from "#formats";
 import { noGrad, randn, scope } from "#tensor";
 import {
   drawLevelLesson,
@@ -64,6 +64,7 @@ export const wanDenoiserSettings = weightTrainingSettings.extend({
   memory_noise: z.number().min(0).default(0.1),
   motion_weight: z.number().min(0).default(3),
   precision: z.enum(["fp32", "bf16"]).default("fp32").describe("of the network while it learns"),
+  init_from: z.string().nullish().describe("a world whose denoiser to go on from"),
   store: storedType,
 });
 export type WanDenoiserSettings = z.infer<typeof wanDenoiserSettings>;
@@ -127,6 +128,10 @@ export async function trainWanDenoiser(
   const vae = loadWanAutoencoder(join(world, autoencoderFile), sizes, { device: frames.device });
   const denoiser = new WanDiT(sizes, { device: frames.device });
   initialise(denoiser, settings.seed, (name) => name === "head.head.weight");
+  if (settings.init_from) {
+    const source = join(settings.init_from, weightsFile);
+    denoiser.loadState(readSafetensors(source), { source });
+  }
   if (settings.precision === "bf16") denoiser.to({ dtype: "bfloat16" });
   const training = new WeightTraining(
     denoiser,
