@@ -1,6 +1,8 @@
 /** The bricks that models are built from, with the field names of published checkpoints. */
 export { gelu, geluTanh, quickGelu, silu } from "./activation.ts";
 export { type AttentionOptions, attention, mergeHeads, splitHeads } from "./attention.ts";
+export { type Body, CapturedForward, type CaptureLimits } from "./captured-forward.ts";
+export { channelsLast, convolutionsLast } from "./channels-last.ts";
 export { Conv1d, Conv2d, Conv3d, type ConvOptions } from "./conv.ts";
 export { GatedMlp, Mlp, type MlpOptions } from "./feed-forward.ts";
 export {
@@ -10,6 +12,26 @@ export {
   fusedRmsNorm,
   fusedRotateHalves,
 } from "./fused.ts";
+export {
+  type FrameAttentionOptions,
+  type FrameHeads,
+  frameAttentionFits,
+  fusedFrameAttention,
+  fusedHeadNorm,
+  fusedRmsNormRotary,
+  type HeadNorm,
+  type PairTable,
+} from "./fused-heads.ts";
+export { fusedChannelNorm, fusedGroupNorm } from "./fused-pictures.ts";
+export {
+  fusedAddLayerNorm,
+  fusedGatedGelu,
+  fusedGatedNorm,
+  fusedGatedSum,
+  fusedModulatedNorm,
+  type Modulation,
+  type SumAndNorm,
+} from "./fused-rows.ts";
 export { Embedding, Linear, type LinearOptions } from "./linear.ts";
 export { LoraConv2d, LoraLinear, type LoraOptions } from "./lora.ts";
 export { type LoadOptions, Module, type ModuleOptions, type State } from "./module.ts";

@@ -1,9 +1,12 @@
 /** The affine map, in PyTorch's layout: weight [out, in]. */
-import { fast, type Tensor } from "#tensor";
+import { fast, fusable, type Tensor } from "#tensor";
+import { geluTanh } from "./activation.ts";
 import { Module, type ModuleOptions } from "./module.ts";
 import { constant, parameter } from "./parameter.ts";
 
 const linear = fast("aten::linear");
+// beta, alpha and use_gelu are keyword-only in the schema and positional on the fast path
+const linearWithGelu = fast("aten::_addmm_activation") as (...args: unknown[]) => Tensor;
 
 export interface LinearOptions extends ModuleOptions {
   readonly bias?: boolean;
@@ -21,6 +24,15 @@ export class Linear extends Module {
 
   forward(x: Tensor): Tensor {
     return linear(x, this.weight, this.bias ?? null);
+  }
+
+  /** GELU (tanh form) of the map; in bfloat16 on a GPU inside the matrix product, where nobody asks for gradients. */
+  forwardGeluTanh(x: Tensor): Tensor {
+    const { weight, bias } = this;
+    if (!bias || x.device === "cpu" || !fusable(x, weight, bias)) return geluTanh(this.forward(x));
+    const [outputs = 0, inputs = 0] = weight.shape;
+    const rows = linearWithGelu(bias, x.view([-1, inputs]), weight.transpose(0, 1), 1, 1, true);
+    return rows.view([...x.shape.slice(0, -1), outputs]);
   }
 }
 

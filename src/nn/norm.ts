@@ -1,6 +1,9 @@
 /** Layer, root-mean-square and group normalisation. */
 import { fast, scope, type Tensor } from "#tensor";
+import { silu } from "./activation.ts";
 import { type AddedAndNormed, fusedAddRmsNorm, fusedRmsNorm } from "./fused.ts";
+import { fusedGroupNorm } from "./fused-pictures.ts";
+import { fusedAddLayerNorm, type SumAndNorm } from "./fused-rows.ts";
 import { Module, type ModuleOptions } from "./module.ts";
 import { constant } from "./parameter.ts";
 
@@ -31,6 +34,15 @@ export class LayerNorm extends Module {
 
   forward(x: Tensor): Tensor {
     return layerNorm(x, [this.#width], this.weight ?? null, this.bias ?? null, this.#eps);
+  }
+
+  /** The norm of x + branch, and that sum. The branch may be overwritten. */
+  forwardSum(x: Tensor, branch: Tensor): SumAndNorm {
+    const { weight, bias } = this;
+    const fused = weight && bias ? fusedAddLayerNorm(x, branch, { weight, bias }, this.#eps) : null;
+    if (fused) return fused;
+    const sum = x.add(branch);
+    return { sum, normed: this.forward(sum) };
   }
 }
 
@@ -80,6 +92,26 @@ export class GroupNorm extends Module {
   }
 
   forward(x: Tensor): Tensor {
-    return groupNorm(x, this.#groups, this.weight, this.bias, this.#eps);
+    return this.#channelsLast(x, false) ?? groupNorm(x, this.#groups, this.weight, this.bias, this.#eps);
+  }
+
+  /** SiLU of the norm. */
+  forwardSilu(x: Tensor): Tensor {
+    return this.#channelsLast(x, true) ?? silu(this.forward(x));
+  }
+
+  /** By our kernels, where the channels come last in memory: [N, C, ...] in, the same layout out. */
+  #channelsLast(x: Tensor, withSilu: boolean): Tensor | null {
+    if (x.device === "cpu" || x.ndim < 3) return null;
+    const spatial = Array.from({ length: x.ndim - 2 }, (_, i) => i + 2);
+    const last = x.permute([0, ...spatial, 1]);
+    const out = fusedGroupNorm(last, {
+      groups: this.#groups,
+      weight: this.weight,
+      bias: this.bias,
+      eps: this.#eps,
+      silu: withSilu,
+    });
+    return out?.permute([0, x.ndim - 1, ...spatial.map((axis) => axis - 1)]) ?? null;
   }
 }

@@ -7,8 +7,8 @@
  *
  * Shapes: N images, C channels, H W pixels, h w latent positions.
  */
-import { Conv2d, GroupNorm, Module, type ModuleOptions } from "#nn";
-import { aten, scope, type Tensor } from "#tensor";
+import { Conv2d, channelsLast, GroupNorm, Module, type ModuleOptions } from "#nn";
+import { fusable, scope, type Tensor } from "#tensor";
 import { DownBlock, MidBlock, UpBlock } from "./blocks.ts";
 
 export interface AutoencoderKLSizes {
@@ -56,7 +56,7 @@ class Encoder extends Module {
     let x = this.conv_in.forward(images_NCHW);
     for (const block of this.down_blocks) x = scope(() => block.forward(x));
     x = this.mid_block.forward(x);
-    return this.conv_out.forward(aten.silu(this.conv_norm_out.forward(x)));
+    return this.conv_out.forward(this.conv_norm_out.forwardSilu(x));
   }
 }
 
@@ -85,7 +85,7 @@ class Decoder extends Module {
   forward(latents_NChw: Tensor): Tensor {
     let x = this.mid_block.forward(this.conv_in.forward(latents_NChw));
     for (const block of this.up_blocks) x = scope(() => block.forward(x));
-    return this.conv_out.forward(aten.silu(this.conv_norm_out.forward(x)));
+    return this.conv_out.forward(this.conv_norm_out.forwardSilu(x));
   }
 }
 
@@ -118,8 +118,7 @@ export class AutoencoderKL extends Module {
 
   /** The gaussian that an image is encoded to, before scaling. */
   posterior(images_NCHW: Tensor): Posterior {
-    // Contiguous, because torch's group norm loses digits on channels-last pictures with flat areas (2e-4 in EVAC).
-    const moments = this.quant_conv.forward(this.encoder.forward(images_NCHW.contiguous()));
+    const moments = this.quant_conv.forward(this.encoder.forward(laidOut(images_NCHW)));
     const [mean, logvar] = moments.chunk(2, 1);
     return { mean: mean!, logvar: logvar!.clamp(-30, 20) };
   }
@@ -145,6 +144,15 @@ export class AutoencoderKL extends Module {
 
   /** From latents before scaling, as the posterior has them. */
   decodeRaw(latents_NChw: Tensor): Tensor {
-    return this.decoder.forward(this.post_quant_conv.forward(latents_NChw));
+    return this.decoder.forward(this.post_quant_conv.forward(laidOut(latents_NChw)));
   }
+}
+
+/**
+ * Channels last where our own norms run (bfloat16 on a GPU, no gradients). Contiguous elsewhere, because torch's group
+ * norm loses digits on channels-last pictures with flat areas (2e-4 in EVAC).
+ */
+function laidOut(x_NCHW: Tensor): Tensor {
+  const plain = x_NCHW.contiguous();
+  return fusable(plain) ? channelsLast(plain) : plain;
 }

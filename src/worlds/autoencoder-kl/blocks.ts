@@ -28,8 +28,8 @@ export class ResnetBlock extends Module {
   }
 
   forward(x_NCHW: Tensor): Tensor {
-    const first = this.conv1.forward(aten.silu(this.norm1.forward(x_NCHW)));
-    const second = this.conv2.forward(aten.silu(this.norm2.forward(first)));
+    const first = this.conv1.forward(this.norm1.forwardSilu(x_NCHW));
+    const second = this.conv2.forward(this.norm2.forwardSilu(first));
     return (this.conv_shortcut?.forward(x_NCHW) ?? x_NCHW).add(second);
   }
 }
@@ -56,7 +56,7 @@ export class ImageAttention extends Module {
     const heads = [this.to_q, this.to_k, this.to_v].map((to) => to.forward(normed_NLC).unsqueeze(1));
     const mixed_NLC = attention(heads[0]!, heads[1]!, heads[2]!).squeeze(1);
     const out_NCL = this.to_out["0"].forward(mixed_NLC).transpose(1, 2);
-    return x_NCHW.add(out_NCL.reshape([...x_NCHW.shape]));
+    return x_NCHW.add(out_NCL.unflatten(2, x_NCHW.shape.slice(2)));
   }
 }
 

@@ -10,6 +10,9 @@
  */
 import {
   attention,
+  frameAttentionFits,
+  fusedFrameAttention,
+  fusedHeadNorm,
   Linear,
   Module,
   type ModuleOptions,
@@ -18,7 +21,7 @@ import {
   type RotaryTable,
   rotateInterleaved,
 } from "#nn";
-import { aten, cat, ones, type Tensor } from "#tensor";
+import { aten, cat, fusable, ones, stack, type Tensor } from "#tensor";
 
 const epsilon = 1e-6;
 
@@ -28,8 +31,13 @@ interface Heads {
   readonly v: Tensor;
 }
 
-/** What memory frames leave for the attention of later frames: keys and values, [B·S, H, M, E]. */
-export type Remembered = Pick<Heads, "k" | "v">;
+/** What memory frames leave for the attention of later frames: keys and values, [B, M, S, 2, H, E]. */
+export type Remembered = Tensor;
+
+/** Rotary angles of all frames, and the number of the first one in work. */
+export interface FrameRotary extends RotaryTable {
+  readonly first: number;
+}
 
 export class SelfAttention extends Module {
   readonly qkv: Linear;
@@ -56,6 +64,20 @@ export class SelfAttention extends Module {
     return { q: rotateInterleaved(normed.q, rotary), k: rotateInterleaved(normed.k, rotary), v: normed.v };
   }
 
+  /** Queries, keys and values where the linear layer leaves them, [B, T, S, 3, H, E]; null where no kernel fits. */
+  projectInPlace(x_BTSD: Tensor, rotary?: FrameRotary): Tensor | null {
+    const [videos = 0, frames = 0, patches = 0, width = 0] = x_BTSD.shape;
+    const head = width / this.#heads;
+    if (head % 8 !== 0 || !fusable(x_BTSD, this.qkv.weight)) return null;
+    const qkv = this.qkv.forward(x_BTSD).view([videos, frames, patches, 3, this.#heads, head]);
+    const parts = { q: this.q_norm.weight, k: this.k_norm.weight, eps: epsilon };
+    return fusedHeadNorm(qkv, rotary ? { ...parts, rotary } : parts);
+  }
+
+  get headWidth(): number {
+    return this.qkv.weight.shape[1]! / this.#heads;
+  }
+
   finish(mixed_NHLE: Tensor): Tensor {
     return this.proj.forward(mergeHeads(mixed_NHLE));
   }
@@ -72,31 +94,62 @@ export type Looking = (by: SelfAttention, x_BTSD: Tensor) => Tensor;
 
 /** Patches of the same frame look at each other. */
 export const overSpace: Looking = (by, x_BTSD) => {
-  const { q, k, v } = by.project(x_BTSD.flatten(0, 1));
-  return by.finish(attention(q, k, v)).view([...x_BTSD.shape]);
+  const qkv = by.projectInPlace(x_BTSD)?.flatten(0, 1).permute([2, 0, 3, 1, 4]).unbind(0);
+  const [q, k, v] = qkv ?? Object.values(by.project(x_BTSD.flatten(0, 1)));
+  return by.finish(attention(q!, k!, v!)).view([...x_BTSD.shape]);
 };
 
 /** The same patch of different frames; none looks ahead. Leaves its keys and values in `left`, where one is given. */
 export const overTime =
-  (rotary: RotaryTable, left?: Remembered[]): Looking =>
+  (rotary: FrameRotary, left?: Remembered[]): Looking =>
   (by, x_BTSD) => {
+    const direct = overFrames(by, x_BTSD, rotary, { left });
+    if (direct) return direct;
     const { q, k, v } = by.project(timeRows(x_BTSD), rotary);
-    left?.push({ k, v });
+    left?.push(stack([frameRows(k, x_BTSD.shape), frameRows(v, x_BTSD.shape)], 3));
     return fromTimeRows(by.finish(attention(q, k, v, { causal: true })), x_BTSD.shape);
   };
 
 /** Frames that come after remembered ones: they look at those, and at each other up to themselves. */
 export const afterMemory =
-  (rotary: RotaryTable, memory: Remembered): Looking =>
+  (rotary: FrameRotary, past: Remembered): Looking =>
   (by, x_BTSD) => {
-    const { q, k, v } = by.project(timeRows(x_BTSD), rotary);
-    const [before = 0, now = 0] = [memory.k.shape[2], k.shape[2]];
+    const direct = overFrames(by, x_BTSD, rotary, { past });
+    if (direct) return direct;
+    const [before = 0, now = 0] = [past.shape[1], x_BTSD.shape[1]];
+    const here = { cos: rotary.cos.narrow(0, before, now), sin: rotary.sin.narrow(0, before, now) };
+    const { q, k, v } = by.project(timeRows(x_BTSD), here);
+    const [k_NHME, v_NHME] = past.unbind(3).map((x) => x.permute([0, 2, 3, 1, 4]).flatten(0, 1));
     const mask = ones([now, before + now], { dtype: "bool", device: x_BTSD.device }).tril(before);
-    const mixed = attention(q, cat([memory.k, k], 2), cat([memory.v, v], 2), { mask });
+    const mixed = attention(q, cat([k_NHME!, k], 2), cat([v_NHME!, v], 2), { mask });
     return fromTimeRows(by.finish(mixed), x_BTSD.shape);
   };
 
+/** Attention over time by one kernel, without moving frames next to each other; null where it does not fit. */
+function overFrames(
+  by: SelfAttention,
+  x_BTSD: Tensor,
+  rotary: FrameRotary,
+  { past, left }: { past?: Remembered; left?: Remembered[] | undefined },
+): Tensor | null {
+  if (!frameAttentionFits(x_BTSD.shape[1]!, past?.shape[1] ?? 0, by.headWidth)) return null;
+  const qkv = by.projectInPlace(x_BTSD, rotary);
+  if (!qkv) return null;
+  left?.push(qkv.narrow(3, 1, 2).contiguous());
+  const [q, k, v] = qkv.unbind(3);
+  const stride = 3 * x_BTSD.shape[3]!;
+  const mixed = fusedFrameAttention(
+    { q: q!, k: k!, v: v!, strides: [stride, stride, stride] },
+    { past_BMS2HE: past?.contiguous(), causal: true },
+  );
+  return by.proj.forward(mixed!);
+}
+
 const timeRows = (x_BTSD: Tensor): Tensor => x_BTSD.transpose(1, 2).flatten(0, 1);
+
+/** [B·S, H, T, E] to [B, T, S, H, E]. */
+const frameRows = (x_NHTE: Tensor, [videos = 0]: readonly number[]): Tensor =>
+  x_NHTE.unflatten(0, [videos, -1]).permute([0, 3, 1, 2, 4]);
 
 function fromTimeRows(
   x_NTD: Tensor,

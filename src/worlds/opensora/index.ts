@@ -14,6 +14,7 @@ const settings = z.looseObject({
       chunk: z.int().positive().default(8),
       condition_frame_length: z.int().positive().default(4),
       image_size: z.tuple([z.int().positive(), z.int().positive()]).default([256, 256]),
+      cuda_graph: z.boolean().default(true).describe("replay captured sampling of small batches on a GPU"),
       num_sampling_steps: z.int().positive().default(10),
       scheduler: z.looseObject({ use_timestep_transform: z.boolean().default(true) }).prefault({}),
       model: z.looseObject({ from_pretrained: z.string().optional() }).default({}),
@@ -55,6 +56,7 @@ export const opensora = defineWorld({
       steps: config.num_sampling_steps,
       timestepTransform: config.scheduler.use_timestep_transform,
       vaeMicroBatch: config.vae.micro_batch_size,
+      cudaGraph: config.cuda_graph,
     });
   },
 });

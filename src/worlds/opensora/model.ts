@@ -8,10 +8,17 @@
  * Shapes: B videos, T frames (memory then new), C latent channels, h w latent positions, S patches per
  * frame, D model width, A action size.
  */
-import { Conv3d, Linear, Module, type ModuleOptions, parameter, silu } from "#nn";
+import { Conv3d, fusedModulatedNorm, Linear, Module, type ModuleOptions, parameter, silu } from "#nn";
 import { full, scope, type Tensor, where } from "#tensor";
-import { afterMemory, type Looking, overSpace, overTime, type Remembered } from "./attention.ts";
-import { type BlockModulation, plainNorm, STDiT3Block } from "./blocks.ts";
+import {
+  afterMemory,
+  type FrameRotary,
+  type Looking,
+  overSpace,
+  overTime,
+  type Remembered,
+} from "./attention.ts";
+import { type BlockModulation, epsilon, plainNorm, STDiT3Block } from "./blocks.ts";
 import { ActionEmbedder, CaptionEmbedder, EmbeddingMlp, sinusoids, TimeRotary } from "./embedders.ts";
 import { spatialPositions, temporalRotary } from "./rotary.ts";
 import type { STDiT3Sizes } from "./sizes.ts";
@@ -48,11 +55,10 @@ class FinalLayer extends Module {
   }
 
   #modulate(x_BTSD: Tensor, time_BD: Tensor): Tensor {
-    const [shift, scale] = this.scale_shift_table
-      .add(time_BD.unsqueeze(1))
-      .unsqueeze(1)
-      .unsqueeze(1)
-      .unbind(3);
+    const table_B2D = this.scale_shift_table.add(time_BD.unsqueeze(1));
+    const fused = fusedModulatedNorm(x_BTSD, { table_GKD: table_B2D, shift: 0, scale: 1 }, epsilon);
+    if (fused) return fused;
+    const [shift, scale] = table_B2D.unsqueeze(1).unsqueeze(1).unbind(3);
     return plainNorm(x_BTSD).mul(scale!.add(1)).add(shift!);
   }
 }
@@ -104,7 +110,7 @@ export class STDiT3 extends Module {
     const clean_BD = this.#cleanTime(timestep_B.shape[0]!);
     const mixed = { clean: this.#project(clean_BD.unsqueeze(1)), noisy };
     const told = time_BD.unsqueeze(1).add(this.action_embedder.forward(actions_BCA));
-    const rotary = temporalRotary(this.rope.freqs, latents_BCThw.shape[2]!);
+    const rotary = this.#rotary(latents_BCThw.shape[2]!);
     const x_BTSD = this.#run(latents_BCThw, {
       spatial: { time: this.#project(told), mixed },
       temporal: { time: this.#project(time_BD.unsqueeze(1)), mixed },
@@ -121,7 +127,7 @@ export class STDiT3 extends Module {
       const clean: BlockModulation = {
         time: this.#project(this.#cleanTime(memory_BCMhw.shape[0]!).unsqueeze(1)),
       };
-      const rotary = temporalRotary(this.rope.freqs, memory_BCMhw.shape[2]!);
+      const rotary = this.#rotary(memory_BCMhw.shape[2]!);
       this.#run(memory_BCMhw, { spatial: clean, temporal: clean, look: () => overTime(rotary, left), left });
       return left;
     });
@@ -137,9 +143,8 @@ export class STDiT3 extends Module {
   ): Tensor {
     const time_BD = this.t_embedder.forward(timestep_B);
     const told = time_BD.unsqueeze(1).add(this.action_embedder.embed(actions_BCA));
-    const [before, now] = [memory[0]!.k.shape[2]!, latents_BCThw.shape[2]!];
-    const { cos, sin } = temporalRotary(this.rope.freqs, before + now);
-    const rotary = { cos: cos.narrow(0, before, now), sin: sin.narrow(0, before, now) };
+    const [before, now] = [memory[0]!.shape[1]!, latents_BCThw.shape[2]!];
+    const rotary = { ...this.#rotary(before + now), first: before };
     const x_BTSD = this.#run(latents_BCThw, {
       spatial: { time: this.#project(told) },
       temporal: { time: this.#project(time_BD.unsqueeze(1)) },
@@ -161,6 +166,10 @@ export class STDiT3 extends Module {
     return x_BTSD;
   }
 
+  #rotary(frames: number): FrameRotary {
+    return { ...temporalRotary(this.rope.freqs, frames), first: 0 };
+  }
+
   #cleanTime(batch: number): Tensor {
     return this.t_embedder.forward(full([batch], cleanTimestep, { device: this.t_block["1"].weight.device }));
   }
@@ -175,7 +184,7 @@ export class STDiT3 extends Module {
     const pixels = this.#sizes.vae_downscale * Math.sqrt(latents_BCThw.shape[3]! * latents_BCThw.shape[4]!);
     const scale = pixels / this.#sizes.input_sq_size;
     const positions = spatialPositions({ rows, columns, scale, width }, x_BDTRK);
-    return x_BDTRK.flatten(3).permute([0, 2, 3, 1]).add(positions.unsqueeze(1));
+    return x_BDTRK.flatten(3).permute([0, 2, 3, 1]).add(positions.unsqueeze(1)).contiguous();
   }
 
   #unpatchify(

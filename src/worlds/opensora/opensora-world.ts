@@ -7,8 +7,10 @@
  *
  * Shapes: B episodes, M memory frames, C new frames, A action size, z latent channels, h w latent positions.
  */
+import type { CapturedForward } from "#nn";
 import { cat, type Device, type DType, full, scope, stack, type Tensor, tensor } from "#tensor";
 import type { AutoencoderKL } from "../autoencoder-kl/autoencoder-kl.ts";
+import { capturedSampling, forGpu, replayable } from "../gpu.ts";
 import { inMicroBatches } from "../micro-batch.ts";
 import type { NoiseSource } from "../noise.ts";
 import {
@@ -35,6 +37,8 @@ export interface OpenSoraParts {
   readonly timestepTransform?: boolean;
   /** Pictures per call of the autoencoder. */
   readonly vaeMicroBatch: number;
+  /** Replay captured sampling of small batches on a GPU; on unless false. */
+  readonly cudaGraph?: boolean;
 }
 
 export class OpenSoraWorld implements World {
@@ -46,6 +50,7 @@ export class OpenSoraWorld implements World {
   readonly needsPose = false;
   readonly parts: OpenSoraParts;
   readonly #schedule: readonly FlowStep[];
+  readonly #captured: CapturedForward;
 
   constructor(parts: OpenSoraParts) {
     this.parts = parts;
@@ -53,6 +58,10 @@ export class OpenSoraWorld implements World {
     this.actionSize = parts.statistics.low.length;
     this.imageSize = parts.imageSize;
     this.#schedule = rectifiedFlowSteps(parts.steps, parts.imageSize, parts.timestepTransform ?? true);
+    this.#captured = capturedSampling(({ memory, noise, actions }) =>
+      this.#denoise(memory!, noise!, actions!),
+    );
+    forGpu(parts.vae);
   }
 
   /** The first frame fills the memory; each copy is a sample of its own of the autoencoder's posterior. */
@@ -123,15 +132,23 @@ export class OpenSoraWorld implements World {
   }
 
   to(place: { device?: Device; dtype?: DType }): void {
+    this.#captured.clear();
     this.parts.denoiser.to(place);
-    this.parts.vae.to(place);
+    forGpu(this.parts.vae.to(place));
   }
 
   state(): ReadonlyMap<string, Tensor> {
     return this.parts.denoiser.namedParameters();
   }
 
-  #sample(
+  /** Small batches are replayed from a graph; whoever watches the steps sees them one by one. */
+  #sample(memory: Tensor, noise: Tensor, actions: Tensor, watch?: ImagineRequest["watch"]): Tensor {
+    const wanted = this.parts.cudaGraph !== false && watch === undefined;
+    if (!wanted || !replayable(memory)) return this.#denoise(memory, noise, actions, watch);
+    return this.#captured.run({ memory, noise, actions }).latents!.clone();
+  }
+
+  #denoise(
     memory_BzMhw: Tensor,
     noise_BzChw: Tensor,
     actions_BCA: Tensor,
