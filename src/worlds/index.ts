@@ -8,6 +8,31 @@ export {
   autoencoderLoss,
   standardiseLatents,
 } from "./autoencoder-kl/training.ts";
+export { ActionPredictor, type PoseScale } from "./evac/action-predictor.ts";
+export { type Camera, pinholeCamera } from "./evac/camera.ts";
+export { clipPicture } from "./evac/clip-picture.ts";
+export { descriptionBeside, type EvacDescription, evacDescription } from "./evac/description.ts";
+export { recalledFrames } from "./evac/evac-world.ts";
+export { autoencoderSizes, EvacNetworks } from "./evac/model.ts";
+export { rayPlanes } from "./evac/picture-stack.ts";
+export { measureStatistics, type PoseStatistics, poseChange, relativeAction } from "./evac/poses.ts";
+export { beginAsIdentity, type WalkLesson, walk, walkLoss } from "./evac/predictor-training.ts";
+export { scheduleBuffers } from "./evac/schedule-buffers.ts";
+export { type EvacSizes, evacSizes } from "./evac/sizes.ts";
+export {
+  drawVelocityLesson,
+  lessonTables,
+  type PoseWindowBatch,
+  type VelocityLesson,
+  type VelocityTraining,
+  velocityLoss,
+} from "./evac/training.ts";
+export { type Drawing, liberoDrawing, poseMaps } from "./evac/trajectory.ts";
+export {
+  loadActionPredictor,
+  loadAutoencoder as loadEvacAutoencoder,
+  publishedAutoencoder,
+} from "./evac/weights.ts";
 export { type WorldFamily, worlds } from "./families.ts";
 export { inMicroBatches } from "./micro-batch.ts";
 export { FixedSeedNoise, type NoisePurpose, type NoiseSource, SlotNoise } from "./noise.ts";

@@ -31,6 +31,7 @@ export function tinyRecording(episodes: number, steps = 12): Demonstrations {
     ...size,
     shards,
     settings: {},
+    camera: { position: [0, 0, 1], orientation: [1, 0, 0, 0], fovy: 90 },
   };
   writeFileSync(infoPath(folder), JSON.stringify(info));
   return openDemonstrations(folder);
@@ -45,7 +46,7 @@ function recordEpisode(recorder: ShardRecorder, episode: number, steps: number):
   const look = (): void =>
     recorder.addFrame({
       main: picture(x, y),
-      state: new Float32Array(8),
+      state: hand(x, y),
       success: reached(),
       goals: goals(),
     });
@@ -59,6 +60,12 @@ function recordEpisode(recorder: ShardRecorder, episode: number, steps: number):
   }
   recorder.endEpisode({ task, start: -1, seed: episode, succeeded: reached() });
 }
+
+/** The hand is the square, seen from above by a camera one metre over it: a metre is half a picture. */
+const hand = (left: number, top: number): Float32Array => {
+  const [x, y] = [left, top].map((at) => (at + square / 2 - side / 2) / (side / 2));
+  return Float32Array.of(-x!, -y!, 0, 0, 0, 0, 0.02, -0.02);
+};
 
 function picture(left: number, top: number): Uint8Array {
   const data = new Uint8Array(side * side * 3).fill(40);

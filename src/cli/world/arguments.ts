@@ -12,7 +12,7 @@ export interface WorldArguments {
   readonly device: Device;
   readonly settings: Readonly<Record<string, unknown>>;
   readonly resume: boolean;
-  readonly family: "opensora" | "wan";
+  readonly family: "opensora" | "wan" | "evac";
   /** Seconds that training may take. */
   readonly timeLimit: number | undefined;
   readonly policy: string | undefined;
@@ -41,7 +41,7 @@ const options = {
 } as const;
 
 export const sharedUsage =
-  "--data DIR… --world DIR [--family opensora|wan] [--device cpu|cuda] [--steps N] [--batch N] [--lr X] [--seed N] [--minutes M] [--set KEY=VALUE…] [--resume]";
+  "--data DIR… --world DIR [--family opensora|wan|evac] [--device cpu|cuda] [--steps N] [--batch N] [--lr X] [--seed N] [--minutes M] [--set KEY=VALUE…] [--resume]";
 
 export function parseWorldArguments(argv: string[]): WorldArguments {
   const { values } = parseArgs({ args: argv, options });
@@ -83,8 +83,8 @@ function deviceOf(name: string): Device {
 }
 
 function familyOf(name: string): WorldArguments["family"] {
-  if (name === "opensora" || name === "wan") return name;
-  throw new UserError(`--family is "${name}"; worlds of these can be trained: opensora, wan`);
+  if (name === "opensora" || name === "wan" || name === "evac") return name;
+  throw new UserError(`--family is "${name}"; worlds of these can be trained: opensora, wan, evac`);
 }
 
 function minutesOf(text: string | undefined): number | undefined {

@@ -14,11 +14,15 @@ import { allowTf32 } from "#tensor";
 import {
   autoencoderSettings,
   denoiserSettings,
+  evacAutoencoderSettings,
+  evacDenoiserSettings,
   judgeSettings,
   type LoopHooks,
   RecordedFrames,
   trainAutoencoder,
   trainDenoiser,
+  trainEvacAutoencoder,
+  trainEvacDenoiser,
   trainJudge,
   trainWanAutoencoder,
   trainWanDenoiser,
@@ -39,22 +43,41 @@ const startsSettings = z.strictObject({
   before_success: z.int().positive().default(8),
 });
 
-type Step = (wishes: WorldArguments, frames: RecordedFrames, hooks: LoopHooks) => Promise<void>;
+type Step<W = WorldArguments> = (wishes: W, frames: RecordedFrames, hooks: LoopHooks) => Promise<void>;
+type Training = Step<Pick<WorldArguments, "settings" | "world">>;
+
+/** A training with settings of its own. */
+const training =
+  <S extends z.ZodType>(
+    schema: S,
+    train: (frames: RecordedFrames, settings: z.infer<S>, world: string, hooks: LoopHooks) => Promise<void>,
+  ): Training =>
+  ({ settings, world }, frames, hooks) =>
+    train(frames, checked(schema, settings), world, hooks);
+
+const families: Readonly<Record<WorldArguments["family"], { autoencoder: Training; denoiser: Training }>> = {
+  opensora: {
+    autoencoder: training(autoencoderSettings, trainAutoencoder),
+    denoiser: training(denoiserSettings, trainDenoiser),
+  },
+  wan: {
+    autoencoder: training(wanAutoencoderSettings, trainWanAutoencoder),
+    denoiser: training(wanDenoiserSettings, trainWanDenoiser),
+  },
+  evac: {
+    autoencoder: training(evacAutoencoderSettings, trainEvacAutoencoder),
+    denoiser: training(evacDenoiserSettings, trainEvacDenoiser),
+  },
+};
 
 const steps: Readonly<Record<string, { readonly summary: string; readonly run: Step }>> = {
   "train-vae": {
     summary: "the autoencoder, first",
-    run: ({ settings, world, family }, frames, hooks) =>
-      family === "wan"
-        ? trainWanAutoencoder(frames, checked(wanAutoencoderSettings, settings), world, hooks)
-        : trainAutoencoder(frames, checked(autoencoderSettings, settings), world, hooks),
+    run: ({ family, ...wishes }, frames, hooks) => families[family].autoencoder(wishes, frames, hooks),
   },
   train: {
     summary: "the denoiser that imagines; needs the autoencoder",
-    run: ({ settings, world, family }, frames, hooks) =>
-      family === "wan"
-        ? trainWanDenoiser(frames, checked(wanDenoiserSettings, settings), world, hooks)
-        : trainDenoiser(frames, checked(denoiserSettings, settings), world, hooks),
+    run: ({ family, ...wishes }, frames, hooks) => families[family].denoiser(wishes, frames, hooks),
   },
   "train-reward": {
     summary: "the judge of success; needs the autoencoder",

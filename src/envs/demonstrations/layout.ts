@@ -36,6 +36,14 @@ export const datasetSchema = z.strictObject({
   height: z.int().positive(),
   wrist: z.boolean(),
   fps: z.number().positive(),
+  /** Through which the main pictures were seen, in the scene's frame; absent in older recordings. */
+  camera: z
+    .strictObject({
+      position: z.tuple([z.number(), z.number(), z.number()]),
+      orientation: z.tuple([z.number(), z.number(), z.number(), z.number()]).describe("quaternion w x y z"),
+      fovy: z.number().positive().describe("degrees"),
+    })
+    .optional(),
   /** One per shard, in order: its episodes, frames, and how many episodes were tried for it. */
   shards: z.array(
     z.strictObject({

@@ -38,7 +38,9 @@ const envBlock = z.looseObject({
   enable_kir: z.boolean().default(true),
   task_suite_name: z.string().nullish(),
   reward_model: judgeBlock.optional(),
-  reward_model_cfg: z.looseObject({ pretrained_checkpoint: z.string() }).optional(),
+  reward_model_cfg: z
+    .looseObject({ pretrained_checkpoint: z.string(), type: z.string().default("RewModel") })
+    .optional(),
   world_model_cfg: z.looseObject({ reward_model: judgeBlock.optional() }).optional(),
 });
 type EnvBlock = z.infer<typeof envBlock>;
@@ -104,12 +106,15 @@ function reportOf(block: EnvBlock, { truth_report: given }: LearnedEnvSettings):
 
 function judgeOf(block: EnvBlock): RewardSettings {
   const named = block.reward_model ?? block.world_model_cfg?.reward_model;
-  const path = block.reward_model_cfg?.pretrained_checkpoint;
-  if (!named && path === undefined)
+  const plain = block.reward_model_cfg;
+  const [type, from_pretrained] = named
+    ? [named.type, named.from_pretrained]
+    : [plain?.type, plain?.pretrained_checkpoint];
+  if (type === undefined || from_pretrained === undefined)
     throw new UserError("the env block names no reward_model: nothing judges success");
   return {
-    type: named?.type ?? "RewModel",
-    from_pretrained: named?.from_pretrained ?? path!,
+    type,
+    from_pretrained,
     ...(block.task_suite_name && { task_suite_name: block.task_suite_name }),
     ...(named?.instructions && { instructions: named.instructions }),
   };

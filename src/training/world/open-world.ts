@@ -9,7 +9,7 @@ import { readJsonFile } from "#formats";
 import { UserError } from "#registry";
 import { loadReward, type RewardModel } from "#rewards";
 import type { Device, DType } from "#tensor";
-import { type World, worlds } from "#worlds";
+import { descriptionBeside, type World, worlds } from "#worlds";
 
 export type WorldFamilyName = "opensora" | "wan" | "evac";
 
@@ -25,7 +25,7 @@ export interface OpenWorldOptions {
 export function familyOf(folder: string): WorldFamilyName {
   const has = (name: string): boolean => existsSync(join(folder, name));
   if (has("Wan2.2_VAE.pth")) return "wan";
-  if (has("evac_cfg.yaml") || has("evac.json")) return "evac";
+  if (has("evac.json") || has("first_stage_model.ckpt")) return "evac";
   if (has("vae")) return "opensora";
   throw new UserError(`${folder} holds no world: train one with reverie world train-vae and train`);
 }
@@ -33,7 +33,7 @@ export function familyOf(folder: string): WorldFamilyName {
 export async function openWorld(folder: string, options: OpenWorldOptions): Promise<World> {
   const name = familyOf(folder);
   const family = await worlds.get(name);
-  const block = name === "wan" ? wanBlock(folder, options) : openSoraBlock(folder, options);
+  const block = blocks[name](folder, options);
   return family.load(family.settings.parse(block), { device: options.device, dtype: options.dtype });
 }
 
@@ -56,6 +56,18 @@ const wanBlock = (folder: string, { samplingSteps, size }: OpenWorldOptions): ob
   image_size: [...size],
   ...(samplingSteps !== undefined && { num_inference_steps: samplingSteps }),
 });
+
+/** Without fresh noise between its few steps. */
+const evacBlock = (folder: string, { samplingSteps, size }: OpenWorldOptions): object => ({
+  world_model_cfg: { pretrained_checkpoint: join(folder, "evac.ckpt") },
+  action_predictor_cfg: { pretrained_checkpoint: join(folder, "action_predictor.pth") },
+  sample_size: [...size],
+  chunk: descriptionBeside(join(folder, "evac.ckpt"))?.params.chunk ?? 8,
+  ddim_steps: samplingSteps ?? 2,
+  ddim_eta: 0,
+});
+
+const blocks = { opensora: openSoraBlock, wan: wanBlock, evac: evacBlock };
 
 /** The judge that training left in the folder, whichever kind it is. */
 export function openJudge(folder: string, device: Device): RewardModel {

@@ -25,6 +25,8 @@ export class RecordedFrames {
   readonly actions: Tensor; // float32 [F, A]
   readonly success: Tensor; // float32 [F]
   readonly states: Tensor; // float32 [F, 8], on the CPU
+  /** Of the first set: whose episodes, and through which camera they were seen, where that was kept. */
+  readonly info: Demonstrations["info"];
   /** Bit k of a row: whether the goal of task k holds there. */
   readonly goals: readonly bigint[];
   readonly tasks: readonly string[];
@@ -49,6 +51,7 @@ export class RecordedFrames {
     this.success = keep(scope(() => column("success").float()));
     this.states = keep(scope(() => cat(shards.map((shard) => shard.get("states")!))));
     this.goals = shards.flatMap((shard) => [...goalsOf(shard)]);
+    this.info = first.info;
     this.tasks = first.info.tasks;
     this.episodes = spans(sets);
     this.device = device;
@@ -100,19 +103,26 @@ function spans(sets: readonly Demonstrations[]): Span[] {
   return result;
 }
 
+export interface WindowShape {
+  readonly memory: number; // frames
+  readonly chunk: number;
+  /** Which frames a window remembers after so many actions, counted from the episode's first; the last ones by default. */
+  readonly recall?: (elapsed: number) => readonly number[];
+}
+
 /** Random windows of memory, actions and the frames they lead to. */
 export class WindowSampler {
   readonly #episodes: readonly Span[];
   readonly #device: Device;
-  readonly #memory: number;
   readonly #chunk: number;
+  readonly #recall: (elapsed: number) => readonly number[];
 
-  constructor({ episodes, device }: RecordedFrames, { memory, chunk }: { memory: number; chunk: number }) {
+  constructor({ episodes, device }: RecordedFrames, { memory, chunk, recall }: WindowShape) {
     this.#episodes = episodes.filter(({ length }) => length >= chunk);
     if (this.#episodes.length === 0) throw new UserError(`no recorded episode has ${chunk} actions`);
     this.#device = device;
-    this.#memory = memory;
     this.#chunk = chunk;
+    this.#recall = recall ?? ((elapsed) => range(memory, (m) => Math.max(0, elapsed - memory + 1 + m)));
   }
 
   /** `random` gives numbers in [0, 1). */
@@ -121,7 +131,7 @@ export class WindowSampler {
     for (let i = 0; i < count; i++) {
       const { first, length } = this.#episodes[Math.floor(random() * this.#episodes.length)]!;
       const now = first + Math.floor(random() * (length - this.#chunk + 1));
-      rows.memory.push(range(this.#memory, (m) => Math.max(first, now - this.#memory + 1 + m)));
+      rows.memory.push(this.#recall(now - first).map((frame) => first + frame));
       rows.fresh.push(range(this.#chunk, (c) => now + 1 + c));
       rows.actions.push(range(this.#chunk, (c) => now + c));
     }

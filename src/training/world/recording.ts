@@ -14,6 +14,7 @@ import {
   runShards,
   type ShardJob,
   shardPath,
+  suiteCamera,
 } from "#envs";
 import { writeJsonFile } from "#formats";
 import type { PolicyPlay } from "./policy-recorder.ts";
@@ -95,6 +96,7 @@ function describe({ settings, policy }: RecordingOrder, shards: DatasetInfo["sha
     height: settings.size,
     wrist: false,
     fps: 20,
+    camera: suiteCamera(settings.suite),
     shards,
     settings: {
       ...settings,

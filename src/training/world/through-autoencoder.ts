@@ -5,7 +5,8 @@
  */
 import { join } from "node:path";
 import { type Generator, noGrad, rand, randn, scope, type Tensor, tensor } from "#tensor";
-import { loadOpenSoraAutoencoder, loadWanAutoencoder, readWanSizes } from "#worlds";
+import { type AutoencoderKL, loadOpenSoraAutoencoder, loadWanAutoencoder, readWanSizes } from "#worlds";
+import { readEvacAutoencoder } from "./evac-autoencoder.ts";
 import { familyOf } from "./open-world.ts";
 import type { RecordedFrames } from "./recorded-frames.ts";
 
@@ -13,11 +14,15 @@ import type { RecordedFrames } from "./recorded-frames.ts";
 export type SeenThrough = (rows: readonly number[], noise: number, generator: Generator) => Tensor;
 
 export function throughAutoencoder(world: string, frames: RecordedFrames): SeenThrough {
-  return familyOf(world) === "wan" ? throughVideo(world, frames) : throughPictures(world, frames);
+  const family = familyOf(world);
+  if (family === "wan") return throughVideo(world, frames);
+  const { device } = frames;
+  return family === "evac"
+    ? throughPictures(readEvacAutoencoder(world, frames).vae, frames)
+    : throughPictures(loadOpenSoraAutoencoder(join(world, "vae"), { device }), frames);
 }
 
-function throughPictures(world: string, frames: RecordedFrames): SeenThrough {
-  const vae = loadOpenSoraAutoencoder(join(world, "vae"), { device: frames.device });
+function throughPictures(vae: AutoencoderKL, frames: RecordedFrames): SeenThrough {
   return (rows, noise, generator) =>
     noGrad(() =>
       scope(() => {

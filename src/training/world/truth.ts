@@ -174,8 +174,18 @@ function compare(world: World, { frames, latents }: Dream, truths: readonly True
 /** Root mean square distance of latents, per frame, [B·C]. */
 function driftOf(world: World, imagined: Tensor, real_BC3HW: Tensor): number[] | undefined {
   const there = world.encodeFrames?.(real_BC3HW);
-  if (!there || there.shape.join() !== imagined.shape.join()) return undefined;
-  return imagined.sub(there).square().mean([1, 3, 4]).sqrt().flatten().cpu().toArray().map(Number);
+  const [frames = 0, fresh = 0] = [imagined.shape[2], there?.shape[2]];
+  if (!there || frames < fresh) return undefined;
+  return imagined
+    .narrow(2, frames - fresh, fresh) // some worlds give their memory too, before what is new
+    .sub(there)
+    .square()
+    .mean([1, 3, 4])
+    .sqrt()
+    .flatten()
+    .cpu()
+    .toArray()
+    .map(Number);
 }
 
 /** Whether an episode counts as a success: some frames in a row above the threshold. */

@@ -14,12 +14,24 @@ import { EvacUNet } from "./unet.ts";
 const timesteps = 1000;
 const scaleSteps = 1400;
 
-export class EvacModel extends Module {
+/** The denoiser and what it is told through: all that is trained together. */
+export class EvacNetworks extends Module {
   readonly model: { readonly diffusion_model: EvacUNet };
-  readonly first_stage_model: AutoencoderKL;
   readonly cond_stage_model: Resampler; // reads actions
   readonly image_proj_model: Resampler; // reads the first picture
   readonly embedder: { readonly model: OpenClip };
+
+  constructor(sizes: EvacSizes, options: ModuleOptions = {}) {
+    super();
+    this.model = { diffusion_model: new EvacUNet(sizes.unet_config.params, options) };
+    this.cond_stage_model = new Resampler(sizes.cond_stage_config.params, options);
+    this.image_proj_model = new Resampler(sizes.image_proj_stage_config.params, options);
+    this.embedder = { model: new OpenClip(sizes.img_cond_stage_config.params, options) };
+  }
+}
+
+export class EvacModel extends EvacNetworks {
+  readonly first_stage_model: AutoencoderKL;
   readonly betas: Tensor;
   readonly alphas_cumprod: Tensor;
   readonly alphas_cumprod_prev: Tensor;
@@ -35,12 +47,8 @@ export class EvacModel extends Module {
   readonly scale_arr: Tensor;
 
   constructor(sizes: EvacSizes, options: ModuleOptions = {}) {
-    super();
-    this.model = { diffusion_model: new EvacUNet(sizes.unet_config.params, options) };
+    super(sizes, options);
     this.first_stage_model = new AutoencoderKL(autoencoderSizes(sizes), options);
-    this.cond_stage_model = new Resampler(sizes.cond_stage_config.params, options);
-    this.image_proj_model = new Resampler(sizes.image_proj_stage_config.params, options);
-    this.embedder = { model: new OpenClip(sizes.img_cond_stage_config.params, options) };
     const table = (): Tensor => buffer([timesteps], options);
     this.betas = table();
     this.alphas_cumprod = table();

@@ -7,9 +7,10 @@
 import type { ModuleOptions } from "#nn";
 import { UserError } from "#registry";
 import type { Tensor } from "#tensor";
+import { AutoencoderKL } from "../autoencoder-kl/autoencoder-kl.ts";
 import { readWeights } from "../weight-files.ts";
 import { ActionPredictor, type PoseScale } from "./action-predictor.ts";
-import { EvacModel } from "./model.ts";
+import { autoencoderSizes, EvacModel } from "./model.ts";
 import type { EvacSizes } from "./sizes.ts";
 
 const prefix = "first_stage_model.";
@@ -44,8 +45,12 @@ const isAttentionMap = (name: string): boolean => /\.mid\.attn_1\.(q|k|v|proj_ou
 
 /** Our weights under their published names and shapes. */
 export function publishedState(model: EvacModel, levels: number): Map<string, Tensor> {
+  return published(model.state(), levels);
+}
+
+function published(weights: ReadonlyMap<string, Tensor>, levels: number): Map<string, Tensor> {
   const state = new Map<string, Tensor>();
-  for (const [ours, value] of model.state()) {
+  for (const [ours, value] of weights) {
     const name = publishedName(ours, levels);
     state.set(name, isAttentionMap(name) ? value.unsqueeze(2).unsqueeze(3) : value);
   }
@@ -54,19 +59,39 @@ export function publishedState(model: EvacModel, levels: number): Map<string, Te
 
 /** One or several files that together hold one state dict. */
 export function loadModel(paths: readonly string[], sizes: EvacSizes, options: ModuleOptions): EvacModel {
-  const published = new Map(paths.flatMap((path) => [...readWeights(path)]));
+  const found = new Map(paths.flatMap((path) => [...readWeights(path)]));
   const model = new EvacModel(sizes, { ...options, device: "meta" });
   const levels = sizes.first_stage_config.params.ddconfig.ch_mult.length;
   const state = new Map<string, Tensor>();
   for (const ours of model.state().keys()) {
     const name = publishedName(ours, levels);
-    const value = published.get(name);
-    published.delete(name);
+    const value = found.get(name);
+    found.delete(name);
     if (value) state.set(ours, isAttentionMap(name) ? value.flatten(1) : value);
   }
-  for (const [name, value] of published) state.set(name, value); // left over: reported as unexpected
+  for (const [name, value] of found) state.set(name, value); // left over: reported as unexpected
   model.loadState(state, { source: paths.join(" and ") });
   return model.to(options);
+}
+
+/** Our weights under the names of a checkpoint that holds the autoencoder alone. */
+export function publishedAutoencoder(vae: AutoencoderKL, levels: number): Map<string, Tensor> {
+  return published(vae.state(prefix), levels);
+}
+
+/** The autoencoder out of a whole checkpoint, or out of one that holds nothing else. */
+export function loadAutoencoder(path: string, sizes: EvacSizes, options: ModuleOptions): AutoencoderKL {
+  const weights = readWeights(path);
+  const vae = new AutoencoderKL(autoencoderSizes(sizes), { ...options, device: "meta" });
+  const levels = sizes.first_stage_config.params.ddconfig.ch_mult.length;
+  const state = new Map<string, Tensor>();
+  for (const ours of vae.state(prefix).keys()) {
+    const name = publishedName(ours, levels);
+    const value = weights.get(name);
+    if (value) state.set(ours.slice(prefix.length), isAttentionMap(name) ? value.flatten(1) : value);
+  }
+  vae.loadState(state, { source: path });
+  return vae.to(options);
 }
 
 export function loadActionPredictor(

@@ -1,0 +1,265 @@
+/**
+ * Trains an EVAC world's networks on windows of recorded latents, its action predictor first, and writes the world.
+ *
+ * The result is the published layout: one checkpoint of all networks (`evac.ckpt`), the predictor beside it, and
+ * `evac.json` for what published worlds leave to constants: sizes, camera, drawing, statistics.
+ */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { z } from "zod";
+import { readJsonFile, readTorchState, writeJsonFile, writeTorchState } from "#formats";
+import { UserError } from "#registry";
+import { type DType, full, keep, noGrad, type Tensor } from "#tensor";
+import {
+  type AutoencoderKL,
+  type EvacDescription,
+  EvacNetworks,
+  type EvacSizes,
+  evacDescription,
+  evacSizes,
+  measureStatistics,
+  poseChange,
+  publishedAutoencoder,
+  rayPlanes,
+  scheduleBuffers,
+  type VelocityLesson,
+  velocityLoss,
+} from "#worlds";
+import { readEvacAutoencoder } from "./evac-autoencoder.ts";
+import { velocityTeacher } from "./evac-lessons.ts";
+import {
+  followingError,
+  type PoseFollower,
+  predictorSettings,
+  readPredictor,
+  trainPredictor,
+  walkedPoses,
+} from "./evac-predictor.ts";
+import { handView, recordedPoses } from "./evac-view.ts";
+import { initialise } from "./initialise.ts";
+import type { RecordedFrames } from "./recorded-frames.ts";
+import { stored, storedType } from "./stored-weights.ts";
+import { type LoopHooks, trainingLoop, withStreams } from "./training-loop.ts";
+import { freezeUnused } from "./unused-weights.ts";
+import { WeightTraining, weightTrainingSettings } from "./weight-training.ts";
+
+export const evacDenoiserSettings = weightTrainingSettings
+  .extend({
+    steps: z.int().positive().default(20000),
+    batch_size: z.int().positive().default(256),
+    lr: z.number().positive().default(5e-4),
+    model_channels: z.int().multipleOf(32).default(64).describe("a multiple of 32, for the group norms"),
+    channel_mult: z.array(z.int().positive()).min(1).default([1, 2]),
+    num_res_blocks: z.int().positive().default(1),
+    attention_resolutions: z.array(z.int().positive()).default([1, 2]),
+    num_head_channels: z.int().positive().default(16),
+    context_dim: z.int().positive().default(128),
+    action_tokens: z.int().positive().default(16),
+    image_tokens: z.int().positive().default(2).describe("for each new frame"),
+    clip_width: z.int().positive().default(64),
+    clip_layers: z.int().positive().default(1),
+    chunk: z.int().positive().default(8),
+    n_previous: z.int().min(2).default(4).describe("frames of memory"),
+    base_scale: z
+      .number()
+      .positive()
+      .default(1)
+      .describe("of clean latents under much noise; published worlds have 0.7, for many denoising steps"),
+    time_mean: z.number().default(0.6),
+    time_std: z.number().positive().default(1.3),
+    pure_noise_share: z.number().min(0).max(1).default(0.15),
+    memory_noise: z.number().min(0).default(0.1),
+    motion_weight: z.number().min(0).default(3),
+    emphasis_weight: z
+      .number()
+      .min(0)
+      .default(3)
+      .describe("of colourful places: objects, not the arm or table"),
+    precision: z.enum(["fp32", "bf16"]).default("fp32").describe("of the networks while they learn"),
+    init_from: z.string().nullish().describe("a world to go on from, with its predictor"),
+    store: storedType,
+  })
+  .extend(predictorSettings.shape);
+export type EvacDenoiserSettings = z.infer<typeof evacDenoiserSettings>;
+
+/** What published worlds are told of their data: the robot's number and the frames per second. */
+const domain = 11;
+const conditionFps = 2;
+const checkpointName = "evac.ckpt";
+const descriptionName = "evac.json";
+
+export async function trainEvacDenoiser(
+  frames: RecordedFrames,
+  settings: EvacDenoiserSettings,
+  world: string,
+  hooks: LoopHooks = {},
+): Promise<void> {
+  const { vae, first_stage_config } = readEvacAutoencoder(world, frames);
+  const recorded = recordedPoses(frames);
+  const follower = await followerFor(frames, recorded, settings, world, hooks);
+  const believed = walkedPoses(follower, frames, recorded);
+  const description = settings.init_from
+    ? readDescription(settings.init_from)
+    : describe(frames, recorded, believed, sizesOf(frames, vae, first_stage_config, settings), settings);
+  const networks = newNetworks(description.params, frames, settings);
+  const dtype: DType = settings.precision === "bf16" ? "bfloat16" : "float32";
+  const draw = velocityTeacher({ frames, vae, believed, description, dtype }, settings);
+  const lossOf = lossIn(networks, description, vae, frames, settings.batch_size, dtype);
+  freezeUnused(networks, () =>
+    withStreams(settings.seed, 0, frames.device, (random) => lossOf(draw(random))),
+  );
+  const training = new WeightTraining(networks, weightTrainingSettings.strip().parse(settings), lossOf);
+  await trainingLoop(training, frames.device, draw, hooks);
+  await training.withAverages(async () => {
+    const levels = first_stage_config.params.ddconfig.ch_mult.length;
+    const weights = new Map([...networks.state(), ...publishedAutoencoder(vae, levels)]);
+    const state = new Map([...stored(weights, settings.store), ...scheduleBuffers(description.params)]);
+    writeTorchState(join(world, checkpointName), state);
+    writeJsonFile(join(world, descriptionName), description);
+  });
+  training.dispose();
+}
+
+/** A world that goes on keeps its predictor, and so does an interrupted training. */
+async function followerFor(
+  frames: RecordedFrames,
+  recorded: readonly (readonly number[])[],
+  settings: EvacDenoiserSettings,
+  world: string,
+  { resumeFile, onProgress, reportEvery }: LoopHooks,
+): Promise<PoseFollower> {
+  if (settings.init_from) return readPredictor(settings.init_from, frames);
+  if (resumeFile !== undefined && existsSync(resumeFile)) return readPredictor(world, frames);
+  const follower = await trainPredictor(frames, recorded, settings, world);
+  const steps = 2 * settings.chunk;
+  const metres = followingError(frames, recorded, walkedPoses(follower, frames, recorded), steps);
+  if (onProgress && reportEvery !== 1)
+    console.log(`the action predictor is ${(1000 * metres).toFixed(1)} mm off after ${steps} actions`);
+  return follower;
+}
+
+function sizesOf(
+  frames: RecordedFrames,
+  vae: AutoencoderKL,
+  first_stage_config: EvacSizes["first_stage_config"],
+  settings: EvacDenoiserSettings,
+): EvacSizes {
+  const { context_dim, clip_width, num_head_channels, channel_mult } = settings;
+  const smallest = (frames.size[0] / vae.downscale) * 0.5 ** (channel_mult.length - 1);
+  if (!Number.isInteger(smallest) || smallest < 1) {
+    throw new UserError(
+      `latents of ${frames.size[0] / vae.downscale} positions a side cannot be halved ${channel_mult.length - 1} times: shorten channel_mult`,
+    );
+  }
+  const reader = { dim: context_dim, output_dim: context_dim, dim_head: 32, heads: 4, ff_mult: 2 };
+  return evacSizes.parse({
+    chunk: settings.chunk,
+    base_scale: settings.base_scale,
+    scale_factor: 1,
+    first_stage_config,
+    unet_config: {
+      params: {
+        in_channels: 3 * vae.latentChannels + 7,
+        out_channels: vae.latentChannels,
+        model_channels: settings.model_channels,
+        attention_resolutions: settings.attention_resolutions,
+        num_res_blocks: settings.num_res_blocks,
+        channel_mult,
+        num_head_channels,
+        context_dim,
+        chunk: settings.chunk,
+      },
+    },
+    cond_stage_config: { params: { ...reader, depth: 2, num_queries: settings.action_tokens } },
+    image_proj_stage_config: {
+      params: {
+        ...reader,
+        depth: 1,
+        num_queries: settings.image_tokens,
+        embedding_dim: clip_width,
+        video_length: settings.chunk,
+      },
+    },
+    // The text half is in the layout and never run: one number of each kind.
+    img_cond_stage_config: {
+      params: {
+        width: clip_width,
+        layers: settings.clip_layers,
+        heads: Math.max(1, Math.floor(clip_width / 32)),
+        text_width: 1,
+        context_length: 1,
+        vocabulary: 1,
+      },
+    },
+  });
+}
+
+function describe(
+  frames: RecordedFrames,
+  recorded: readonly (readonly number[])[],
+  believed: readonly (readonly number[])[],
+  params: EvacSizes,
+  { n_previous }: EvacDenoiserSettings,
+): EvacDescription {
+  const { camera, drawing } = handView(frames, recorded);
+  const changes = frames.episodes.flatMap(({ first, length }) =>
+    Array.from({ length }, (_, i) => poseChange(believed[first + i]!, believed[first + i + 1]!)),
+  );
+  const [low, high] = drawing.gripper_range;
+  return {
+    params,
+    n_previous,
+    sample_size: frames.size,
+    camera,
+    drawing,
+    statistics: measureStatistics(changes, Math.max(Math.abs(low), Math.abs(high))),
+    normalise_poses: true,
+    condition_fps: conditionFps,
+    domain_id: domain,
+  };
+}
+
+const readDescription = (world: string): EvacDescription =>
+  evacDescription.parse(readJsonFile(join(world, descriptionName)));
+
+/** Layers that add to what they were given add nothing at first. */
+const silent = /diffusion_model\.(.*\.)?(out_layers\.3|conv4\.3|proj_out|out\.2)\.weight$/;
+/** Vectors that constructors leave unset. */
+const unset = /(class_embedding|logit_scale|in_proj_bias)$/;
+
+function newNetworks(
+  sizes: EvacSizes,
+  { device }: RecordedFrames,
+  { seed, init_from, precision }: EvacDenoiserSettings,
+): EvacNetworks {
+  const networks = new EvacNetworks(sizes, { device });
+  initialise(networks, seed, (name) => silent.test(name));
+  noGrad(() => {
+    for (const [name, weight] of networks.namedParameters()) if (unset.test(name)) weight.zero_();
+  });
+  if (init_from) {
+    const source = join(init_from, checkpointName);
+    const own = networks.state();
+    const weights = [...readTorchState(source)].filter(([name]) => own.has(name));
+    networks.loadState(new Map(weights), { source });
+  }
+  // One robot, always the same: its embedding would only learn what biases do.
+  networks.requiresGrad_(false, (name) => name.includes("domain_embedding"));
+  return precision === "bf16" ? networks.to({ dtype: "bfloat16" }) : networks;
+}
+
+function lossIn(
+  networks: EvacNetworks,
+  { camera, sample_size, condition_fps, domain_id }: EvacDescription,
+  vae: AutoencoderKL,
+  { device }: RecordedFrames,
+  batch: number,
+  dtype: DType,
+): (lesson: VelocityLesson) => Tensor {
+  const around = {
+    rays: keep(rayPlanes(camera, sample_size, vae.downscale, { device, dtype })),
+    fps: keep(full([batch], condition_fps, { device })),
+    domain: keep(full([batch], domain_id, { dtype: "int64", device })),
+  };
+  return (lesson) => velocityLoss(networks, around, lesson);
+}

@@ -1,0 +1,100 @@
+/**
+ * What an EVAC world's networks learn from: windows of encoded frames, with the encoded drawings of where the hand was
+ * believed to be, its relative actions, and the episode's first picture.
+ *
+ * Frames and drawings go through the autoencoder once, before training; a lesson only picks rows.
+ *
+ * Shapes: F frames, B windows, M memory frames, C new ones, z latent channels, h w latent positions.
+ */
+import { cat, type DType, keep, noGrad, scope, type Tensor } from "#tensor";
+import {
+  type AutoencoderKL,
+  clipPicture,
+  drawVelocityLesson,
+  type EvacDescription,
+  lessonTables,
+  type PoseStatistics,
+  recalledFrames,
+  relativeAction,
+  type VelocityLesson,
+  type VelocityTraining,
+} from "#worlds";
+import { drawHands, rowsOf } from "./evac-view.ts";
+import { encodeAll, pickRows } from "./opensora-denoiser.ts";
+import { type RecordedFrames, WindowSampler } from "./recorded-frames.ts";
+import type { Teacher } from "./training-loop.ts";
+
+export interface LessonSource {
+  readonly frames: RecordedFrames;
+  readonly vae: AutoencoderKL;
+  /** Where the hand is believed to be, by row. */
+  readonly believed: readonly (readonly number[])[];
+  readonly description: EvacDescription;
+  readonly dtype: DType; // of the networks
+}
+
+export function velocityTeacher(
+  { frames, vae, believed, description, dtype }: LessonSource,
+  how: VelocityTraining & { readonly batch_size: number },
+): Teacher<VelocityLesson> {
+  const { n_previous: memory, params, statistics } = description;
+  const { latents, colour } = encodeAll(vae, frames);
+  const maps = encodeDrawings(vae, frames, believed, description);
+  const actions = keep(rowsOf(relativeActions(frames, believed, statistics), frames));
+  const tables = lessonTables(params, frames.device);
+  const windows = new WindowSampler(frames, { memory, chunk: params.chunk, recall: recallOf(memory) });
+  const video = (table: Tensor, index: Tensor): Tensor => pickRows(table, index).transpose(1, 2).float();
+  return ({ numbers, device }) => {
+    const rows = windows.draw(how.batch_size, numbers);
+    const firsts = frames.pick(rows.memory.select(1, 0)); // every memory begins with its episode's first frame
+    const batch = {
+      memory: video(latents, rows.memory),
+      fresh: video(latents, rows.fresh),
+      maps: video(maps, rows.fresh),
+      actions: pickRows(actions, rows.fresh),
+      picture: clipPicture(firsts).to({ dtype }),
+      emphasis: pickRows(colour, rows.fresh).unsqueeze(1).float().div(255),
+    };
+    return drawVelocityLesson(batch, how, tables, device);
+  };
+}
+
+/** As a world recalls: an episode begins as if its first frame had been seen `memory` times. */
+export const recallOf =
+  (memory: number) =>
+  (elapsed: number): number[] =>
+    recalledFrames(memory + elapsed, memory).map((frame) => Math.max(0, frame - memory + 1));
+
+/** [F, z, h, w]. */
+function encodeDrawings(
+  vae: AutoencoderKL,
+  frames: RecordedFrames,
+  poses: readonly (readonly number[])[],
+  view: EvacDescription,
+  batch = 512,
+): Tensor {
+  const parts: Tensor[] = [];
+  for (let from = 0; from < poses.length; from += batch) {
+    const drawn = noGrad(() =>
+      scope(() => vae.encode(drawHands(poses.slice(from, from + batch), view, frames))),
+    );
+    parts.push(keep(drawn));
+  }
+  const all = keep(cat(parts));
+  for (const part of parts) part.dispose();
+  return all;
+}
+
+/** The change that led to each row; nothing led to a first one. */
+function relativeActions(
+  { episodes }: RecordedFrames,
+  poses: readonly (readonly number[])[],
+  statistics: PoseStatistics,
+): number[][] {
+  const rows = poses.map((pose) => relativeAction(pose, pose, statistics));
+  for (const { first, length } of episodes) {
+    for (let row = first + 1; row <= first + length; row++)
+      rows[row] = relativeAction(poses[row - 1]!, poses[row]!, statistics);
+  }
+  return rows;
+}
