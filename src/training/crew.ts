@@ -5,7 +5,7 @@
  */
 import { type AlgorithmSettings, algorithms, refillDeadGroups, shuffleAdvantages } from "#algorithms";
 import { LocalWeightSync, Stream } from "#cluster";
-import { type CheckedConfig, samplingMode } from "#config";
+import { type CheckedConfig, type EnvironmentConfig, samplingMode } from "#config";
 import { concatColumns, type Minibatch, mapMinibatch, mapRollout, type Rollout } from "#data";
 import type { Tensor } from "#tensor";
 import { type Decider, EnvWorker, EpisodeLog, type Learned } from "#workers";
@@ -181,6 +181,14 @@ export class Crew {
     const [learned] = await Promise.all([this.actors.first.learn(samples, step, tick), ...others]);
     mapMinibatch(samples, disposed);
     return learned as Learned;
+  }
+
+  /** From now on every env imagines with the world that the changed section names. */
+  async replaceWorld(section: EnvironmentConfig): Promise<void> {
+    for (const { opened } of this.stages) {
+      await opened.replaceWorld?.(section);
+      if (section.enable_offload) opened.offload?.();
+    }
   }
 
   async close(): Promise<void> {

@@ -15,8 +15,10 @@ import {
   readState,
   restoreCrew,
 } from "./checkpoint/content.ts";
-import { keepNewest, newestWhole, writeCheckpoint } from "./checkpoint/folder.ts";
+import { keepNewest, markBest, newestWhole, writeCheckpoint } from "./checkpoint/folder.ts";
 import { findDamage } from "./checkpoint/manifest.ts";
+import { CoEvolution } from "./co-evolution/co-evolution.ts";
+import { comparesDreams, GapWatch, gapMetrics } from "./co-evolution/gap-watch.ts";
 import { Crew } from "./crew.ts";
 import { type EvaluationResult, Evaluator } from "./evaluation/evaluate.ts";
 import { layOver, readWeights } from "./lay-over.ts";
@@ -30,10 +32,13 @@ export class Run {
   readonly timers = new Timers();
   readonly #log: MetricsWriter;
   readonly #evaluator: Evaluator;
+  readonly #evolution: CoEvolution | undefined;
+  readonly #gap: GapWatch;
   /** Training steps done. */
   step: number;
   #saved: number | undefined;
   #stopping = false;
+  #complete = false;
   #lastTold = performance.now();
 
   private constructor(parts: {
@@ -41,21 +46,30 @@ export class Run {
     crew: Crew;
     log: MetricsWriter;
     reporter: Reporter;
-    step: number;
+    evolution: CoEvolution | undefined;
+    from: CheckpointState | undefined;
   }) {
+    const { step = 0, gap } = parts.from ?? {};
     this.checked = parts.checked;
     this.crew = parts.crew;
     this.#log = parts.log;
     this.reporter = parts.reporter;
-    this.step = parts.step;
-    this.#saved = parts.step > 0 ? parts.step : undefined;
+    this.step = step;
+    this.#saved = step > 0 ? step : undefined;
+    this.#evolution = parts.evolution;
+    this.#gap = new GapWatch(parts.checked.config.runner.stop_when_gap_grows, gap);
     this.totalSteps = planBatch(parts.checked.config, parts.checked.worlds).trainingSteps;
     this.#evaluator = new Evaluator(parts.checked, parts.crew.rollouts, parts.reporter.say);
   }
 
-  static async open(checked: CheckedConfig, reporter: Reporter): Promise<Run> {
+  static async open(given: CheckedConfig, reporter: Reporter): Promise<Run> {
+    const from = startingPoint(given, reporter);
+    const evolution = CoEvolution.open(given, reporter.say, {
+      step: from?.state.step ?? 0,
+      version: from?.state.world ?? 0,
+    });
+    const checked = evolution?.checked ?? given;
     const { config } = checked;
-    const from = startingPoint(checked, reporter);
     const modelChanges = from && modelFrom(from.folder, config.actor.model.is_lora);
     const crew = await Crew.assemble(checked, { say: reporter.say, modelChanges });
     if (from) await restoreCrew(from.folder, from.state, crew);
@@ -68,7 +82,12 @@ export class Run {
       warn: reporter.say,
       also: [{ write: (at, metrics) => reporter.told(at, metrics), close: async () => {} }],
     });
-    return new Run({ checked, crew, log, reporter, step });
+    return new Run({ checked, crew, log, reporter, evolution, from: from?.state });
+  }
+
+  /** Whether no further step is to be taken, because someone asked or because the run has reached its end early. */
+  get over(): boolean {
+    return this.#stopping || this.#complete;
   }
 
   get stopping(): boolean {
@@ -86,15 +105,30 @@ export class Run {
     return this.timers.run(name, () => work((done, total) => this.reporter.doing(name, done, total)));
   }
 
-  /** An evaluation after the given step, where one is due. */
-  async evaluateAfter(step: number): Promise<Metrics> {
+  /** An evaluation after the given step, where one is due; in a world model, also how far its dreams are from it. */
+  async evaluateAfter(step: number, collected: Metrics): Promise<Metrics> {
     const interval = this.checked.config.runner.val_check_interval;
     if (interval <= 0 || (step % interval !== 0 && step !== this.totalSteps)) return {};
     const result = await this.phase("eval", async (onProgress) => {
       await this.crew.syncWeights(step, true);
       return this.#evaluator.evaluate({ extent: "budget", onProgress });
     });
-    return result.metrics;
+    if (!comparesDreams(this.checked.config)) return result.metrics;
+    const metrics = { ...result.metrics, ...gapMetrics(collected, result.metrics) };
+    const reason = this.#gap.enter(step, metrics);
+    if (reason !== undefined) {
+      this.reporter.say(reason);
+      this.#complete = true;
+    }
+    return metrics;
+  }
+
+  /** A round of co-evolution after the given step, where one is due. */
+  async evolveAfter(step: number): Promise<Metrics> {
+    const what = this.#evolution?.due(step, step === this.totalSteps || this.#complete);
+    if (!this.#evolution || !what) return {};
+    const evolution = this.#evolution;
+    return this.phase("co_evolution", (onProgress) => evolution.round(step, what, this.crew, onProgress));
   }
 
   /** A whole evaluation of the weights as they are. */
@@ -112,19 +146,26 @@ export class Run {
     this.step = step + 1;
   }
 
-  /** A checkpoint, where one is due: every so many steps, at the end, and when the run is stopped. */
+  /** A checkpoint, where one is due: every so many steps, at the end, when the run is stopped, and when it is the best so far. */
   async keepIfDue(): Promise<void> {
     const { save_interval: interval } = this.checked.config.runner;
-    const last = this.step === this.totalSteps || this.#stopping;
-    if (interval <= 0 && !this.#stopping) return;
-    if (last || this.step % interval === 0) await this.keep();
+    const last = this.step === this.totalSteps || this.over;
+    const best = this.#gap.isBest(this.step);
+    if (interval <= 0 && !this.over && !best) return;
+    if (last || best || this.step % interval === 0) await this.keep();
   }
 
   async keep(): Promise<void> {
     if (this.#saved === this.step) return;
     const root = checkpointRoot(this.checked);
     await this.phase("save_checkpoint", async () => {
-      await writeCheckpoint(root, this.step, (folder) => fillCheckpoint(folder, this.crew, this.step));
+      const world = {
+        ...(this.#evolution && { world: this.#evolution.version }),
+        ...(comparesDreams(this.checked.config) && { gap: this.#gap.state }),
+      };
+      const fill = (folder: string) => fillCheckpoint(folder, this.crew, this.step, world);
+      const saved = await writeCheckpoint(root, this.step, fill);
+      if (this.#gap.isBest(this.step)) markBest(root, saved);
       keepNewest(root, this.checked.config.runner.keep_checkpoints);
     });
     this.#saved = this.step;

@@ -27,6 +27,15 @@ const stateSchema = z.strictObject({
   slots: z.int().positive(),
   stages: z.int().positive(),
   env: z.array(z.strictObject({ plain: z.unknown(), task_descriptions: z.array(z.string()).nullable() })),
+  /** Co-evolution: the training step after which the present world took over. */
+  world: z.int().min(0).optional(),
+  gap: z
+    .strictObject({
+      smallest: z.number().nullable(),
+      grown: z.int().min(0),
+      best: z.strictObject({ step: z.int().positive(), success: z.number() }).nullable(),
+    })
+    .optional(),
   versions: z.record(z.string(), z.string()),
 });
 export type CheckpointState = z.infer<typeof stateSchema>;
@@ -36,12 +45,20 @@ const optimizerFile = (folder: string): string => join(folder, "actor", "optimiz
 const envFile = (folder: string, stage: number): string => join(folder, "env", `${stage}.safetensors`);
 const stateFile = (folder: string): string => join(folder, "state.json");
 
-export async function fillCheckpoint(folder: string, crew: Crew, step: number): Promise<void> {
+/** What a run in a world model must remember besides. */
+export type WorldState = Pick<CheckpointState, "world" | "gap">;
+
+export async function fillCheckpoint(
+  folder: string,
+  crew: Crew,
+  step: number,
+  world: WorldState = {},
+): Promise<void> {
   const { checked, actors, stages } = crew;
   mkdirSync(modelFolder(folder), { recursive: true });
   await actors.first.policy.save(modelFolder(folder));
   await Promise.all([
-    actors.first.optimizer.lendState((state) => writeSafetensors(optimizerFile(folder), state)),
+    actors.first.lendState((state) => writeSafetensors(optimizerFile(folder), state)),
     ...actors.others.map((actor) => actor.call("shareState")),
   ]);
   const running = checked.config.env.train.auto_reset;
@@ -65,6 +82,7 @@ export async function fillCheckpoint(folder: string, crew: Crew, step: number): 
     slots: checked.config.env.train.total_num_envs ?? 0,
     stages: stages.length,
     env,
+    ...world,
     versions: versions(),
   };
   writeJsonFile(stateFile(folder), state);

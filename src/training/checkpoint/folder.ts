@@ -15,8 +15,9 @@ export interface Saved {
 }
 
 const pattern = /^global_step_(\d+)$/;
-const hidden = /^\.(global_step_\d+|latest)\..*\.tmp$/;
+const hidden = /^\.(global_step_\d+|latest|best)\..*\.tmp$/;
 const latestName = "latest";
+const bestName = "best";
 
 /** Writes `global_step_<step>` with whatever `fill` puts into the folder it is given. */
 export async function writeCheckpoint(
@@ -38,7 +39,7 @@ export async function writeCheckpoint(
     throw error;
   }
   flushFolder(root);
-  pointLatest(root, folder);
+  point(root, latestName, folder);
   return { folder, step };
 }
 
@@ -63,32 +64,37 @@ export function newestWhole(root: string, say: (line: string) => void): Saved | 
   return undefined;
 }
 
-/** Removes the oldest until `count` are left; 0 keeps all. The one that `latest` names always stays. */
+/** Names the best checkpoint so far; it is then kept whatever its age. */
+export function markBest(root: string, { folder }: Saved): void {
+  point(root, bestName, folder);
+}
+
+/** Removes the oldest until `count` are left; 0 keeps all. Those that `latest` and `best` name always stay. */
 export function keepNewest(root: string, count: number): void {
   if (count === 0) return;
-  const latest = latestOf(root);
+  const named = [latestName, bestName].map((name) => pointedAt(root, name));
   const old = listCheckpoints(root).slice(0, -count);
   for (const { folder } of old) {
-    if (basename(folder) === latest) continue;
+    if (named.includes(basename(folder))) continue;
     const doomed = join(root, `.${basename(folder)}.${process.pid}.old.tmp`);
     renameSync(folder, doomed); // at once invisible, however long removing it takes
     rmSync(doomed, { recursive: true, force: true });
   }
 }
 
-function latestOf(root: string): string | undefined {
+function pointedAt(root: string, name: string): string | undefined {
   try {
-    return readlinkSync(join(root, latestName));
+    return readlinkSync(join(root, name));
   } catch {
     return undefined;
   }
 }
 
-function pointLatest(root: string, folder: string): void {
-  const temporary = join(root, `.${latestName}.${process.pid}.tmp`);
+function point(root: string, name: string, folder: string): void {
+  const temporary = join(root, `.${name}.${process.pid}.tmp`);
   rmSync(temporary, { force: true });
   symlinkSync(basename(folder), temporary);
-  renameSync(temporary, join(root, latestName));
+  renameSync(temporary, join(root, name));
   flushFolder(root);
 }
 

@@ -1,0 +1,131 @@
+/** Whole small runs inside a toy world that learns along, for real: simulator, policy, world, judge, processes. */
+import assert from "node:assert/strict";
+import { appendFileSync, existsSync, mkdtempSync, readdirSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { type Metrics, readMetricsFile } from "#metrics";
+import { listCheckpoints } from "../checkpoint/folder.ts";
+import { readRun } from "../read-run.ts";
+import { silent } from "../reporter.ts";
+import { checkpointRoot, Run } from "../run.ts";
+import { tinyCheckpoint } from "../test-run.ts";
+import { train } from "../train.ts";
+import type { Round } from "./rounds.ts";
+import { toyWorld } from "./toy-world.ts";
+
+const suite = "tabletop_object";
+const configuration = "opensora_tabletop_object_grpo_openvlaoft_mini";
+const model = tinyCheckpoint([suite], "tabletop");
+const { world, data } = await toyWorld(suite, 12);
+const newFolder = (): string => mkdtempSync(join(tmpdir(), "reverie-run-"));
+
+const tiny = [
+  "cluster.simulated_devices=1",
+  "runner.max_epochs=2",
+  "runner.save_interval=1",
+  `actor.model.model_path=${model}`,
+  `rollout.model.model_path=${model}`,
+  "actor.global_batch_size=8",
+  "actor.micro_batch_size=4",
+  "algorithm.group_size=2",
+  "algorithm.filter_rewards=False",
+  "algorithm.entropy_bonus=0.01",
+  "algorithm.kl_beta=0.05",
+  "algorithm.kl_penalty=k3",
+  "env.train.total_num_envs=4",
+  "env.train.rollout_epoch=1",
+  "env.train.max_episode_steps=16",
+  "env.train.max_steps_per_rollout_epoch=16",
+  "env.train.world_model_cfg.image_size=[16,16]",
+  `env.train.opensora_wm_hf_ckpt_path=${world}`,
+  "env.eval.total_num_envs=2",
+  "env.eval.max_episode_steps=16",
+  "env.eval.max_steps_per_rollout_epoch=16",
+  "env.eval.init_params.camera_heights=16",
+  "env.eval.init_params.camera_widths=16",
+  "env.eval.env_workers=0",
+];
+const evolving = [
+  "runner.co_evolution.enabled=True",
+  "runner.co_evolution.interval=1",
+  "runner.co_evolution.episodes=6",
+  "runner.co_evolution.exam_episodes=6",
+  "runner.co_evolution.workers=2",
+  `runner.co_evolution.data=[${data}]`,
+  "runner.co_evolution.refresh.steps=2",
+  "runner.co_evolution.refresh.judge_steps=1",
+  "runner.co_evolution.refresh.batch_size=4",
+  "runner.co_evolution.refresh.tolerance=1",
+];
+
+interface Outcome {
+  readonly metrics: readonly Metrics[];
+  readonly rounds: readonly Round[];
+  readonly said: readonly string[];
+  readonly logs: string;
+  readonly root: string;
+}
+
+async function play(overrides: readonly string[], logs = newFolder(), stopAfter = 99): Promise<Outcome> {
+  const all = [...tiny, `runner.logger.log_path=${logs}`, ...overrides];
+  const checked = await readRun(configuration, { overrides: all, requireFiles: true });
+  const said: string[] = [];
+  const told = (step: number): void => {
+    if (step + 1 === stopAfter) run.stop();
+  };
+  const run = await Run.open(checked, { ...silent, told, say: (line) => said.push(line) });
+  await train(run);
+  await run.close();
+  const root = join(logs, configuration, "co-evolution");
+  const rounds = existsSync(root) ? readFileSync(join(root, "rounds.jsonl"), "utf8") : "";
+  return {
+    metrics: readMetricsFile(join(logs, "metrics.jsonl")).map(({ metrics }) => timeless(metrics)),
+    rounds: rounds
+      .split("\n")
+      .filter(Boolean)
+      .map((line) => JSON.parse(line) as Round),
+    said,
+    logs,
+    root: checkpointRoot(checked),
+  };
+}
+
+const timeless = (metrics: Metrics): Metrics =>
+  Object.fromEntries(Object.entries(metrics).filter(([name]) => !name.startsWith("time/")));
+const bytes = (folder: string): Buffer => readFileSync(join(folder, "model-00001.safetensors"));
+
+test("a run's own copy of the world learns along, the given one stays, and a killed run goes on to the same numbers", async () => {
+  const before = bytes(world);
+  const straight = await play(evolving);
+  assert.deepEqual(
+    straight.rounds.map(({ step, outcome, world: version }) => [step, outcome, version]),
+    [
+      [1, "refreshed", 1],
+      [2, "measured", 1],
+    ],
+    straight.said.join("\n"),
+  );
+  assert.deepEqual(bytes(world), before);
+  const worlds = join(straight.logs, configuration, "co-evolution", "worlds");
+  assert.deepEqual(readdirSync(worlds).sort(), ["step_0", "step_1"]);
+  assert.deepEqual(bytes(join(worlds, "step_0")), before);
+  assert.notDeepEqual(bytes(join(worlds, "step_1")), before);
+  for (const metrics of straight.metrics) {
+    assert.ok(metrics["world/agreement"]! >= 0 && metrics["world/agreement"]! <= 1);
+    assert.equal(metrics["world/rolled_back"], 0);
+    assert.ok(metrics["train/actor/reference_kl"]! >= 0, "the policy is held near its beginning");
+  }
+
+  const logs = newFolder();
+  const stopped = await play(evolving, logs, 1);
+  assert.deepEqual(
+    listCheckpoints(stopped.root).map(({ step }) => step),
+    [1],
+  );
+  appendFileSync(join(logs, configuration, "co-evolution", "rounds.jsonl"), '{"step":2,"half'); // a kill in the second round
+  const resumed = await play([...evolving, "runner.resume_dir=auto"], logs);
+  assert.deepEqual(resumed.metrics, straight.metrics);
+  const timed = ({ seconds: _, ...round }: Round) => round;
+  assert.deepEqual(resumed.rounds.map(timed), straight.rounds.map(timed));
+});

@@ -1,0 +1,211 @@
+/**
+ * World and policy learn in turns: every so many training steps the policy plays in the simulator, and the world in which it is trained
+ * learns from what happened there, is measured, and is kept or rolled back.
+ *
+ * VLAW (https://arxiv.org/abs/2602.12063) and WMPO (https://arxiv.org/abs/2511.09515) report that their gains rest on this; the seeds leave
+ * it to the user. Here a round is part of a training step: it blocks the run, so that what follows is imagined by one world throughout, and
+ * the version of the world is part of every checkpoint. A round that fails is told about and leaves the world as it is.
+ */
+import { join } from "node:path";
+import type { CheckedConfig, EnvironmentConfig } from "#config";
+import { openDemonstrations, withWorldFolder, worldFolder } from "#envs";
+import type { Metrics } from "#metrics";
+import { UserError } from "#registry";
+import { deviceOf } from "../assemble.ts";
+import type { Crew, Progress } from "../crew.ts";
+import { requireLearner } from "../world/go-on-learning.ts";
+import { openJudge } from "../world/open-world.ts";
+import { type RefreshSettings, refreshSettings } from "../world/refresh.ts";
+import { examFolder, playedFolder, playRound } from "./play-round.ts";
+import { type RefreshAnswer, refreshApart } from "./refresh-order.ts";
+import { appendRound, cutRounds, type Round, roundMetrics } from "./rounds.ts";
+import { WorldVersions } from "./world-versions.ts";
+
+/** Episodes imagined together while measuring. */
+const measuredTogether = 128;
+
+export class CoEvolution {
+  /** The configuration, with the run's own copy of the world in `env.train`. */
+  readonly checked: CheckedConfig;
+  readonly #given: CheckedConfig;
+  readonly #root: string;
+  readonly #versions: WorldVersions;
+  readonly #say: (line: string) => void;
+  readonly #size: number;
+  #version: number;
+
+  /** Undefined where the configuration does not ask for it. `from`: steps done and version of a checkpoint. */
+  static open(
+    given: CheckedConfig,
+    say: (line: string) => void,
+    from: { readonly step: number; readonly version: number } = { step: 0, version: 0 },
+  ): CoEvolution | undefined {
+    return given.config.runner.co_evolution.enabled ? new CoEvolution(given, say, from) : undefined;
+  }
+
+  private constructor(
+    given: CheckedConfig,
+    say: (line: string) => void,
+    from: { readonly step: number; readonly version: number },
+  ) {
+    const { logger, co_evolution: wishes } = given.config.runner;
+    const world = folderOf(given.config.env.train);
+    if (wishes.episodes > 0) {
+      requireLearner(world);
+      openJudge(world, "cpu"); // a judge that lies elsewhere could not learn
+    }
+    this.#given = given;
+    this.#say = say;
+    this.#root = join(logger.log_path, logger.experiment_name, "co-evolution");
+    this.#size = pictureSize(given);
+    this.#versions = new WorldVersions(join(this.#root, "worlds"));
+    this.#versions.begin(world);
+    this.#versions.require(from.version);
+    this.#version = from.version;
+    cutRounds(this.#roundsFile, from.step);
+    this.checked = withTrain(given, this.#section());
+  }
+
+  /** The training step after which the present world took over. */
+  get version(): number {
+    return this.#version;
+  }
+
+  /** A round after the given step, where one is due. After the last step there is nothing left to learn for: the world is only measured. */
+  due(step: number, isLast: boolean): "learn" | "measure" | undefined {
+    const { interval, episodes } = this.#given.config.runner.co_evolution;
+    if (isLast) return "measure";
+    if (step % interval !== 0) return undefined;
+    return episodes > 0 ? "learn" : "measure";
+  }
+
+  async round(step: number, what: "learn" | "measure", crew: Crew, onProgress: Progress): Promise<Metrics> {
+    const began = performance.now();
+    const result = await this.#attempt(step, what, crew, onProgress);
+    const round: Round = {
+      step,
+      seconds: (performance.now() - began) / 1000,
+      ...result,
+      world: this.#version,
+    };
+    appendRound(this.#roundsFile, round);
+    this.#say(`co-evolution after step ${step}: ${round.outcome} (${round.reason})`);
+    return roundMetrics(round);
+  }
+
+  async #attempt(
+    step: number,
+    what: "learn" | "measure",
+    crew: Crew,
+    onProgress: Progress,
+  ): Promise<Omit<Round, "step" | "seconds" | "world">> {
+    try {
+      const answer = await this.#play(step, what, crew, onProgress);
+      if (answer.accepted) await this.#adopt(step, crew);
+      else this.#versions.refuse();
+      const { accepted, ...rest } = answer;
+      const outcome = what === "measure" ? "measured" : accepted ? "refreshed" : "rolled back";
+      return { outcome, ...rest };
+    } catch (error) {
+      this.#versions.refuse();
+      return { outcome: "failed", reason: error instanceof Error ? error.message : String(error) };
+    }
+  }
+
+  async #play(
+    step: number,
+    what: "learn" | "measure",
+    crew: Crew,
+    onProgress: Progress,
+  ): Promise<RefreshAnswer> {
+    const { config } = this.#given;
+    const { co_evolution: wishes } = config.runner;
+    const folder = this.#roundFolder(step);
+    await playRound({
+      config,
+      policy: crew.actors.first.policy,
+      step,
+      folder,
+      size: this.#size,
+      episodes: what === "learn" ? wishes.episodes : 0,
+      onProgress,
+    });
+    const order = {
+      world: this.#versions.folder(this.#version),
+      candidate: what === "learn" ? this.#versions.candidate : undefined,
+      old: wishes.data,
+      oldEpisodes: wishes.old_episodes ?? undefined,
+      fresh: this.#roundsUpTo(step).map(playedFolder),
+      exam: examFolder(folder),
+      section: this.#section(),
+      device: deviceOf(this.#given, "env", 0),
+      settings: this.#settings(step),
+    };
+    return refreshApart(order, (_, done, total) => onProgress(done, total));
+  }
+
+  async #adopt(step: number, crew: Crew): Promise<void> {
+    this.#versions.adopt(step);
+    this.#version = step;
+    await crew.replaceWorld(this.#section());
+  }
+
+  /** Learns as the configuration says; is measured as the envs imagine and judge. */
+  #settings(step: number): RefreshSettings {
+    const { config } = this.#given;
+    const { refresh, exam_episodes: episodes } = config.runner.co_evolution;
+    const { max_episode_steps: steps, judge_threshold, success_hold_frames } = config.env.train;
+    return refreshSettings.parse({
+      ...refresh,
+      episodes,
+      chunks: Math.ceil(steps / config.actor.model.num_action_chunks),
+      batch: measuredTogether,
+      threshold: judge_threshold,
+      hold_frames: success_hold_frames,
+      seed: config.runner.seed + step,
+    });
+  }
+
+  #section(): EnvironmentConfig {
+    const { train } = this.#given.config.env;
+    return withWorldFolder(train, folderOf(train), this.#versions.folder(this.#version));
+  }
+
+  get #roundsFile(): string {
+    return join(this.#root, "rounds.jsonl");
+  }
+
+  #roundFolder(step: number): string {
+    return join(this.#root, "rounds", `step_${step}`);
+  }
+
+  /** The rounds whose episodes may be learnt from: all that were played up to this step. */
+  #roundsUpTo(step: number): string[] {
+    const { interval } = this.#given.config.runner.co_evolution;
+    return Array.from({ length: Math.floor(step / interval) }, (_, i) =>
+      this.#roundFolder((i + 1) * interval),
+    );
+  }
+}
+
+function folderOf(section: EnvironmentConfig): string {
+  const folder = worldFolder(section);
+  if (folder !== undefined) return folder;
+  throw new UserError("runner.co_evolution: env.train names no folder of a world that could be copied");
+}
+
+const withTrain = (checked: CheckedConfig, train: EnvironmentConfig): CheckedConfig => ({
+  ...checked,
+  config: { ...checked.config, env: { ...checked.config.env, train } },
+});
+
+/** New recordings must fit the old ones; where there are none, env.eval's camera decides. Reads the old ones, so that mistakes are told early. */
+function pictureSize({ config }: CheckedConfig): number {
+  const [first] = config.runner.co_evolution.data.map((folder) => openDemonstrations(folder).info);
+  const camera = config.env.eval?.init_params as { camera_heights?: number } | undefined;
+  if (first && first.suite !== config.env.eval?.task_suite_name)
+    throw new UserError(
+      `runner.co_evolution.data holds episodes of ${first.suite}, and env.eval is ${String(config.env.eval?.task_suite_name)}`,
+    );
+  return first?.width ?? camera?.camera_heights ?? 256;
+}

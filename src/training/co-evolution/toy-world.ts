@@ -1,0 +1,56 @@
+/** For tests: a world of a tabletop suite so small that it is made in seconds. It imagines little, but everything about it is real. */
+import { mkdirSync, mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import {
+  type Demonstrations,
+  findSuite,
+  infoPath,
+  openDemonstrations,
+  recordingSettings,
+  ScriptedRecorder,
+  shardPath,
+} from "#envs";
+import { writeJsonFile } from "#formats";
+import { judgeSettings, trainJudge } from "../world/judge.ts";
+import { autoencoderSettings, trainAutoencoder } from "../world/opensora-autoencoder.ts";
+import { denoiserSettings, trainDenoiser } from "../world/opensora-denoiser.ts";
+import { RecordedFrames } from "../world/recorded-frames.ts";
+import { writeStarts } from "../world/starts.ts";
+
+const side = 16;
+
+export interface ToyWorld {
+  readonly world: string;
+  readonly data: string;
+}
+
+/** `episodes` scripted ones, of at most 16 actions. */
+export async function toyWorld(suite: string, episodes: number): Promise<ToyWorld> {
+  const root = mkdtempSync(join(tmpdir(), "reverie-toy-world-"));
+  const [data, world] = [join(root, "data"), join(root, "world")];
+  mkdirSync(world);
+  const frames = new RecordedFrames([await record(suite, episodes, data)], "cpu");
+  const brief = { steps: 4, batch_size: 4, lr: 1e-3, lr_warmup_steps: 1, ema_decay: 0 };
+  const vae = { block_out_channels: [8, 8], norm_num_groups: 4 };
+  await trainAutoencoder(frames, autoencoderSettings.parse({ ...brief, ...vae }), world);
+  const dit = { depth: 1, hidden_size: 16, num_heads: 2, patch_size: [1, 4, 4] };
+  await trainDenoiser(frames, denoiserSettings.parse({ ...brief, ...dit }), world);
+  await trainJudge(frames, judgeSettings.parse({ ...brief, widths: [4, 4, 4, 4] }), world);
+  writeStarts(frames, world, { count: episodes });
+  return { data, world };
+}
+
+async function record(suite: string, episodes: number, folder: string): Promise<Demonstrations> {
+  mkdirSync(folder);
+  const { tasks, pack } = findSuite(suite);
+  const settings = recordingSettings.parse({ suite, size: side, steps: 16 });
+  const recorder = new ScriptedRecorder(settings);
+  const jobs = Array.from({ length: episodes }, (_, i) => ({ task: i % tasks.length, start: -1, seed: i }));
+  const summary = await recorder.collect(jobs, shardPath(folder, 0), () => {});
+  const sentences = tasks.map(({ language }) => language);
+  const about = { format: "reverie-demonstrations", version: 1, pack: pack.name, suite, tasks: sentences };
+  const size = { width: side, height: side, wrist: false, fps: 20 };
+  writeJsonFile(infoPath(folder), { ...about, ...size, shards: [summary], settings });
+  return openDemonstrations(folder);
+}
