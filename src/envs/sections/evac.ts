@@ -10,6 +10,7 @@ export const evacSection: FamilySettings = {
   settings: z.strictObject({
     ...learnedKeys,
     model_type: z.enum(["evac"]).default("evac"),
+    evac_wm_hf_ckpt_path: z.string().nullish().describe("folder of a world that our own commands made"),
     gen_num_image_each_step: z.int().positive().default(8),
     chunk: z.int().positive().default(8),
     n_previous: z.int().positive().default(4),
@@ -29,10 +30,9 @@ export const evacSection: FamilySettings = {
     action_predictor_cfg: checkpoint,
   }),
   // 2.33 B parameters that run in 32 bits.
-  footprint: () => ({
-    parameters: 4.66e9,
-    deviceBytesPerSlot: 1.5e9,
-    note: "env: published EVAC sizes, in fp32",
-  }),
+  footprint: ({ sample_size }) =>
+    ((sample_size as number[] | undefined)?.[0] ?? 256) <= 128
+      ? { parameters: 1e7, deviceBytesPerSlot: 2e7, note: "env: our small EVAC sizes" }
+      : { parameters: 4.66e9, deviceBytesPerSlot: 1.5e9, note: "env: published EVAC sizes, in fp32" },
   check: (settings, run) => chunkFindings("chunk", settings.chunk, run),
 };

@@ -47,7 +47,7 @@ export function drawHands(
   { camera, drawing }: HandView,
   { size, device }: RecordedFrames,
 ): Tensor {
-  return poseMaps(poses, camera, size, drawing).to({ device });
+  return poseMaps(poses, camera, size, drawing, device);
 }
 
 /** Rows of numbers as float32 [N, row]. */

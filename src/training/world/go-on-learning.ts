@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { readJsonFile } from "#formats";
 import { UserError } from "#registry";
+import { evacDenoiserSettings, trainEvacDenoiser } from "./evac-denoiser.ts";
 import { judgeSettings, trainJudge } from "./judge.ts";
 import { familyOf, openJudge, type WorldFamilyName } from "./open-world.ts";
 import { denoiserSettings, trainDenoiser } from "./opensora-denoiser.ts";
@@ -50,6 +51,9 @@ const denoisers: Readonly<Partial<Record<WorldFamilyName, Learner>>> = {
     const settings = denoiserSettings.parse({ ...keysOf(from.init_from, openSoraKeys), ...from });
     return trainDenoiser(lessons, settings, candidate, hooks);
   },
+  // Its description holds all sizes, and goes on with the weights.
+  evac: (lessons, from, candidate, hooks) =>
+    trainEvacDenoiser(lessons, evacDenoiserSettings.parse(from), candidate, hooks),
   wan: (lessons, from, candidate, hooks) => {
     const settings = wanDenoiserSettings.parse({ ...keysOf(from.init_from, wanKeys), ...from });
     return trainWanDenoiser(lessons, settings, candidate, hooks);

@@ -220,6 +220,7 @@ export class EvacWorld implements World {
       camera,
       this.imageSize,
       drawing,
+      device,
     );
     const eps = noise.draw("condition-posterior", slots, [this.chunk, z, h, w]).flatten(0, 1);
     const drawn = this.encode(maps, eps).unflatten(0, [batch, this.chunk]).transpose(1, 2);

@@ -26,8 +26,9 @@ const half = one / 2;
 const whole = (fixed: number): number => Math.floor(fixed / one);
 const nearest = (fixed: number): number => whole(fixed + half);
 
-export function newCanvas(width: number, height: number, grey: number): Canvas {
-  return { width, height, data: new Uint8Array(width * height * 3).fill(grey) };
+/** An empty canvas; over the given bytes, where there are any. */
+export function newCanvas(width: number, height: number, grey: number, bytes?: Uint8Array): Canvas {
+  return { width, height, data: (bytes ?? new Uint8Array(width * height * 3)).fill(grey) };
 }
 
 function fillRow(canvas: Canvas, y: number, from: number, to: number, colour: Colour): void {

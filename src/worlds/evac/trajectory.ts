@@ -4,7 +4,7 @@
  * Both arms of the robot that EVAC was built for have the same pose in LIBERO, and the right one is drawn last and
  * covers the left one completely: only it is drawn here.
  */
-import { type Tensor, tensor } from "#tensor";
+import { type Device, type Tensor, tensor } from "#tensor";
 import { type Camera, type Matrix, quaternionMatrix } from "./camera.ts";
 import { reds } from "./colormap.ts";
 import { type Colour, drawDisc, drawThickLine, newCanvas } from "./raster.ts";
@@ -68,15 +68,16 @@ function toCamera(point: readonly number[], { rotation, position }: Camera): num
   );
 }
 
-/** RGB bytes of one pose, [height, width, 3]; an empty picture where the gripper is outside. */
+/** RGB bytes of one pose, [height, width, 3], into the given ones if any; an empty picture where the gripper is outside. */
 export function drawPose(
   pose: Pose,
   camera: Camera,
   size: readonly [number, number],
   drawing: Drawing = liberoDrawing,
+  bytes?: Uint8Array,
 ): Uint8Array {
   const [height, width] = size;
-  const canvas = newCanvas(width, height, background);
+  const canvas = newCanvas(width, height, background, bytes);
   const [base, ...tips] = projectPose(pose, camera, size, drawing).map(({ x, y }) => ({
     x: Math.trunc(x),
     y: Math.trunc(y),
@@ -96,10 +97,12 @@ export function poseMaps(
   camera: Camera,
   size: readonly [number, number],
   drawing: Drawing = liberoDrawing,
+  device: Device = "cpu",
 ): Tensor {
-  const bytes = new Uint8Array(poses.length * size[0] * size[1] * 3);
+  const length = size[0] * size[1] * 3;
+  const bytes = new Uint8Array(poses.length * length);
   for (const [i, pose] of poses.entries())
-    bytes.set(drawPose(pose, camera, size, drawing), i * size[0] * size[1] * 3);
-  const pictures = tensor(bytes, { shape: [poses.length, ...size, 3] });
+    drawPose(pose, camera, size, drawing, bytes.subarray(i * length, (i + 1) * length));
+  const pictures = tensor(bytes, { shape: [poses.length, ...size, 3], device });
   return pictures.permute([0, 3, 1, 2]).double().div(255).float().sub(0.5).div(0.5);
 }
