@@ -16,6 +16,7 @@ export interface BenchOptions {
 const benches: Record<string, () => Promise<{ bench(options: BenchOptions): Promise<BenchRow[]> }>> = {
   tensor: () => import("./tensor.ts"),
   policies: () => import("./policies.ts"),
+  worlds: () => import("./worlds.ts"),
   mujoco: () => import("./mujoco.ts"),
   libero: () => import("./libero.ts"),
   envs: () => import("./envs.ts"),
