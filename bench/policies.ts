@@ -4,7 +4,7 @@
  *
  * The sides take turns and each figure is the best of its rounds. Rows are printed as they are measured. The
  * reference lives in a process of its own, so each side's peak memory is its own allocator's.
- * `--only rollout|train|lora` measures one part, `--tiny` tries the bench itself on a CPU, `--layers N` shortens the
+ * `--only rollout|train|lora` measures one part (or several: `train,lora`), `--tiny` tries the bench itself on a CPU, `--layers N` shortens the
  * language model, `--no-compile` leaves torch.compile out. Without a GPU the shipped small policy is measured instead.
  */
 import { mkdtempSync, rmSync } from "node:fs";
@@ -49,14 +49,15 @@ export async function bench({ device }: BenchOptions): Promise<BenchRow[]> {
   const place: Place = { device, dtype: device === "cuda" ? "bfloat16" : "float32" };
   const reference = startReference(config, device);
   const state: Bench = { config, place, reference, tiny, compile: !values["no-compile"] && !tiny, rows: [] };
-  const wants = (part: string) => values.only === undefined || values.only === part;
+  const only = typeof values.only === "string" ? values.only.split(",") : undefined;
+  const wants = (part: string) => only?.includes(part) ?? true;
   try {
     await sameNetwork(state);
     const module = randomNetwork(config, place);
     if (wants("rollout")) await rollout(state, module);
     if (wants("train")) await training(state, module, false);
     if (wants("lora")) await training(state, module, true);
-    if (values.only === "towers") await towers(state, module);
+    if (only?.includes("towers")) await towers(state, module);
   } finally {
     reference.close();
   }

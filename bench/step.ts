@@ -140,6 +140,8 @@ function overridesOf(mode: Mode, { device, tiny, masters, sizes, folder }: Wishe
     `actor.model.is_lora=${mode === "lora"}`,
     `++actor.optim.master_weights=${masters || mode === "lora"}`,
     `++rollout.enable_cuda_graph=${device === "cuda"}`,
+    "++actor.enable_offload=False", // all of it fits
+    "++rollout.enable_offload=False",
     ...(device === "cpu" ? ["++cluster.simulated_devices=1", "actor.model.precision=fp32"] : []),
     ...(tiny ? ["++env.train.env_workers=2"] : []),
   ];

@@ -7,6 +7,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { UserError } from "#registry";
+import { allowTf32 } from "#tensor";
 import { Comparison, type ParityCase, type ParityOptions } from "./policies/comparison.ts";
 import { runPi0 } from "./policies/pi0.ts";
 import { isPi0Case } from "./policies/pi0-case.ts";
@@ -18,6 +19,7 @@ export type { ParityCase };
 const isCase = (folder: string): boolean => existsSync(join(folder, "inputs.json"));
 
 export async function run(dir: string, options: ParityOptions = {}): Promise<ParityCase[]> {
+  allowTf32(false); // convolutions on a GPU would use it otherwise
   const folders = isCase(dir)
     ? [dir]
     : readdirSync(dir, { withFileTypes: true })
