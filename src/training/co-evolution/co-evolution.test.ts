@@ -1,12 +1,21 @@
 /** Whole small runs inside a toy world that learns along, for real: simulator, policy, world, judge, processes. */
 import assert from "node:assert/strict";
-import { appendFileSync, existsSync, mkdtempSync, readdirSync, readFileSync } from "node:fs";
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { type Metrics, readMetricsFile } from "#metrics";
 import { listCheckpoints } from "../checkpoint/folder.ts";
-import { readRun } from "../read-run.ts";
+import { dryRun, readRun } from "../read-run.ts";
 import { silent } from "../reporter.ts";
 import { checkpointRoot, Run } from "../run.ts";
 import { tinyCheckpoint } from "../test-run.ts";
@@ -67,7 +76,12 @@ interface Outcome {
   readonly root: string;
 }
 
-async function play(overrides: readonly string[], logs = newFolder(), stopAfter = 99): Promise<Outcome> {
+async function play(
+  overrides: readonly string[],
+  logs = newFolder(),
+  stopAfter = 99,
+  onceOpen = () => {},
+): Promise<Outcome> {
   const all = [...tiny, `runner.logger.log_path=${logs}`, ...overrides];
   const checked = await readRun(configuration, { overrides: all, requireFiles: true });
   const said: string[] = [];
@@ -75,6 +89,7 @@ async function play(overrides: readonly string[], logs = newFolder(), stopAfter 
     if (step + 1 === stopAfter) run.stop();
   };
   const run = await Run.open(checked, { ...silent, told, say: (line) => said.push(line) });
+  onceOpen();
   await train(run);
   await run.close();
   const root = join(logs, configuration, "co-evolution");
@@ -128,4 +143,58 @@ test("a run's own copy of the world learns along, the given one stays, and a kil
   assert.deepEqual(resumed.metrics, straight.metrics);
   const timed = ({ seconds: _, ...round }: Round) => round;
   assert.deepEqual(resumed.rounds.map(timed), straight.rounds.map(timed));
+});
+
+test("a round that fails leaves the world as it is and says why; the run goes on, and the best checkpoint is marked", async () => {
+  const lost = join(newFolder(), "data");
+  cpSync(data, lost, { recursive: true });
+  const overrides = [
+    ...evolving,
+    `runner.co_evolution.data=[${lost}]`,
+    "runner.val_check_interval=1",
+    "runner.stop_when_gap_grows.enabled=True",
+    "runner.save_interval=-1",
+  ];
+  const { metrics, rounds, said, root } = await play(overrides, newFolder(), 1, () =>
+    rmSync(lost, { recursive: true }),
+  );
+  assert.deepEqual([rounds[0]?.outcome, rounds[0]?.world], ["failed", 0]);
+  assert.match(said.join("\n"), /co-evolution after step 1: failed.*no dataset\.json/);
+  assert.equal(metrics[0]!["world/failed"], 1);
+  assert.equal(
+    metrics[0]!["eval/dream_gap"],
+    metrics[0]!["env/success_once"]! - metrics[0]!["eval/success_once"]!,
+  );
+  assert.equal(readlinkSync(join(root, "best")), "global_step_1");
+});
+
+const mistakes: readonly (readonly [string, readonly string[], RegExp])[] = [
+  ["recordings that are not there", ["runner.co_evolution.data=[/nowhere]"], /there is no \/nowhere/],
+  [
+    "another suite to play in",
+    ["env.eval.task_suite_name=tabletop_spatial"],
+    /world imagines tabletop_object/,
+  ],
+  ["an unknown key", ["runner.co_evolution.epsiodes=3"], /episodes/],
+  ["stopping without evaluations", ["runner.stop_when_gap_grows.enabled=True"], /val_check_interval/],
+];
+for (const [what, overrides, message] of mistakes) {
+  test(`${what}: refused before anything starts`, async () => {
+    const all = [...tiny, ...evolving, ...overrides];
+    await assert.rejects(readRun(configuration, { overrides: all, requireFiles: true }), message);
+  });
+}
+
+test("a plan tells what co-evolution will do", async () => {
+  const { text } = await dryRun(configuration, { overrides: [...tiny, ...evolving] });
+  assert.match(text, /co-evolution every 1 steps, in tabletop_object/);
+  assert.match(text, /from 6 new episodes and all old ones/);
+});
+
+test("a simulator has nothing to learn: co-evolution with one as env.train is refused", async () => {
+  const overrides = ["runner.co_evolution.enabled=True"];
+  await assert.rejects(
+    readRun("tabletop_object_grpo_openvlaoft_mini", { overrides }),
+    /needs an imagined env\.train.*found libero/,
+  );
 });
