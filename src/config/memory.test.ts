@@ -6,7 +6,7 @@ import { deviceMemory, processMemory } from "./memory.ts";
 import type { Placement } from "./placement.ts";
 
 /** Only what the arithmetic reads. */
-const config = (offload: boolean, shard = "full_shard") =>
+const config = (offload: boolean, shard = "full_shard", interval = 1) =>
   ({
     actor: {
       model: { precision: "bf16" },
@@ -16,6 +16,7 @@ const config = (offload: boolean, shard = "full_shard") =>
     },
     rollout: { enable_offload: offload, pipeline_stage_num: 1 },
     env: { train: { enable_offload: offload } },
+    runner: { weight_sync_interval: interval },
   }) as unknown as RunConfig;
 const batch = { samplesPerAnswer: 4, slotsPerStage: 4 } as BatchPlan;
 const worlds = { env: 1, rollout: 1, actor: 2 };
@@ -43,11 +44,13 @@ test("offloaded components share a device one phase at a time, others add up", (
     ["rollout", [process]],
     ["actor", [process]],
   ]);
-  const parts = { actor: 40, rollout: 10, env: 5 };
+  const parts = { actor: 40, rollout: 10, env: 5, weights: 8 };
   assert.deepEqual(deviceMemory(config(true), placement, parts), [
     { device: 0, collecting: 15, training: 40, peak: 40 },
   ]);
-  assert.deepEqual(deviceMemory(config(false), placement, parts), [
+  assert.deepEqual(deviceMemory(config(false, "full_shard", 2), placement, parts), [
     { device: 0, collecting: 55, training: 55, peak: 55 },
   ]);
+  const shared = deviceMemory(config(false), placement, parts);
+  assert.equal(shared[0]?.peak, 55 - 8, "weights that actor and rollout share count once");
 });

@@ -2,7 +2,8 @@
  * Predicts how much memory each accelerator needs, and how much disk a run writes.
  *
  * Per device and phase: while collecting, environments and rollout copies (and the actor, unless it is
- * offloaded); while training, the actor (and the others, unless they are offloaded). The larger phase counts.
+ * offloaded); while training, the actor (and the others, unless they are offloaded). The larger phase counts. The first actor's
+ * weights are also those of the rollout worker beside it, and count once.
  * These are estimates from parameter counts and shapes, meant to catch a placement that cannot fit, not to
  * replace a measurement.
  */
@@ -21,6 +22,8 @@ export interface MemoryParts {
   readonly actor: number;
   readonly rollout: number;
   readonly env: number;
+  /** Of the rollout's: the policy's weights, which an actor on the same device may share. */
+  readonly weights: number;
 }
 
 export interface DeviceMemory {
@@ -54,6 +57,7 @@ export function processMemory(
   const state = parameters * weight + trainable * (weight + momentBytes + (weight < 4 ? masterBytes : 0));
   const activations = (policy?.trainBytesPerSample ?? 0) * config.actor.micro_batch_size;
   return {
+    weights: parameters * weight,
     actor: state / sharded + activations + runtimeBytes,
     rollout: parameters * weight + (policy?.deviceBytesPerSlot ?? 0) * batch.samplesPerAnswer + runtimeBytes,
     env:
@@ -77,13 +81,21 @@ export function deviceMemory(config: RunConfig, placement: Placement, parts: Mem
         count("rollout", device) * parts.rollout,
         count("env", device) * parts.env,
       ];
-      const collecting = env + rollout + actor * resident(config.actor.enable_offload);
+      const shared = sharesWeights(config, placement, device) ? parts.weights : 0;
+      const collecting = env + rollout + (actor - shared) * resident(config.actor.enable_offload);
       const training =
         actor +
-        rollout * resident(config.rollout.enable_offload) +
+        (rollout - shared) * resident(config.rollout.enable_offload) +
         env * resident(config.env.train.enable_offload);
       return { device, collecting, training, peak: Math.max(collecting, training) };
     });
+}
+
+/** Whether a rollout worker on the device acts with the first actor's own weights. */
+export function sharesWeights(config: RunConfig, placement: Placement, device: number): boolean {
+  const first = placement.get("actor")?.[0]?.devices[0];
+  const beside = (placement.get("rollout") ?? []).some(({ devices }) => devices[0] === device);
+  return first === device && beside && config.runner.weight_sync_interval === 1;
 }
 
 export interface DiskPlan {

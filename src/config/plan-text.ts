@@ -2,6 +2,7 @@
  * A plan as text for people: workers and devices, the arithmetic of a step, memory, disk, and what to know.
  */
 
+import { sharesWeights } from "./memory.ts";
 import type { Process } from "./placement.ts";
 import type { Plan } from "./plan.ts";
 import { type Problem, problemText } from "./problem.ts";
@@ -59,7 +60,14 @@ function offloadText(plan: Plan, name: string): string {
     rollout: config.rollout.enable_offload,
     env: config.env.train.enable_offload,
   };
-  return offload[name] ? ", offloaded between phases" : "";
+  const shares = name === "rollout" && sharesFirst(plan) ? ", with the first actor's weights beside it" : "";
+  return `${shares}${offload[name] ? ", offloaded between phases" : ""}`;
+}
+
+/** Where a rollout worker needs no weights of its own. */
+function sharesFirst({ checked: { config, placement } }: Plan): boolean {
+  const device = placement.get("actor")?.[0]?.devices[0];
+  return device !== undefined && sharesWeights(config, placement, device);
 }
 
 function step({ batch, checked }: Plan): string[] {

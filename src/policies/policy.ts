@@ -87,6 +87,8 @@ export interface Policy {
   /** The loss of labelled demonstrations: a scalar with gradients. */
   supervisedLoss(sample: { readonly forwardInputs: ForwardInputs }, options?: SupervisedOptions): Tensor;
 
+  /** The weights' memory has moved: whatever remembers addresses (captured graphs) must forget them. */
+  weightsMoved?(): void;
   /** Writes a folder that this family, and the reference implementation, can load. */
   save(folder: string, options?: SaveOptions): Promise<void>;
   dispose(): void;

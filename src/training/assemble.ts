@@ -9,12 +9,14 @@ import {
   type ActorOptions,
   type ActorWorker,
   actorModule,
+  copyShelter,
   type Decider,
   openActor,
   openPolicy,
   type RemoteActor,
   RemoteRollout,
   RolloutWorker,
+  type Shelter,
 } from "#workers";
 
 /** The device of one process of a component: its first accelerator, or the CPU where there is none or it is simulated. */
@@ -48,6 +50,7 @@ export async function startActors(
   const { config, worlds } = checked;
   const batch = planBatch(config, worlds);
   const { actions } = await environmentFamily(config.env.train);
+  const shared = sharedDevice(checked);
   const ports = worlds.actor > 1 ? ([await freePort(), await freePort()] as const) : undefined;
   const options = (rank: number): ActorOptions => ({
     config,
@@ -57,6 +60,7 @@ export async function startActors(
     actionSpec: actions,
     runSteps: batch.trainingSteps,
     decisions: batch.decisions,
+    sharesWeights: rank === 0 && shared !== undefined,
     ports,
     modelChanges,
   });
@@ -75,6 +79,21 @@ export async function startActors(
   return { first: first as ActorWorker, others: others as WorkerRef<RemoteActor>[] };
 }
 
+/** A policy that rollout workers of one device act with. */
+interface Copy {
+  readonly policy: Policy;
+  readonly shelter?: Shelter;
+}
+
+/** Where a rollout worker acts with the first actor's own weights: on its device, unless it may lag behind them. */
+function sharedDevice(checked: CheckedConfig): Device | undefined {
+  const { config, worlds } = checked;
+  const device = deviceOf(checked, "actor", 0);
+  const ranks = Array.from({ length: worlds.rollout }, (_, rank) => rank);
+  const meets = ranks.some((rank) => deviceOf(checked, "rollout", rank) === device);
+  return meets && config.runner.weight_sync_interval === 1 ? device : undefined;
+}
+
 /**
  * A rollout worker on the actor's device acts with the actor's own weights, unless it may lag behind them. Others hold a copy: on the CPU
  * all share one, each accelerator has one in a thread of its own.
@@ -87,15 +106,20 @@ export async function startRollouts(
   const { actions: actionSpec } = await environmentFamily(
     actor ? config.env.train : (config.env.eval ?? config.env.train),
   );
-  const shares = actor && config.runner.weight_sync_interval === 1;
-  const here = new Map<Device, Policy>(shares ? [[actor.policy.device, actor.policy]] : []);
+  const shared = actor && sharedDevice(checked);
+  const here = new Map<Device, Copy>(actor && shared ? [[shared, { policy: actor.policy }]] : []);
+  const openCopy = async (device: Device): Promise<Copy> => {
+    const policy = await openPolicy({ config, actionSpec }, { device });
+    const leaves = config.rollout.enable_offload && device !== "cpu";
+    return leaves ? { policy, shelter: copyShelter(policy) } : { policy };
+  };
   const start = async (rank: number): Promise<Decider> => {
     const device = deviceOf(checked, "rollout", rank);
     const isHere = device === "cpu" || here.has(device) || worlds.rollout === 1;
     if (!isHere) return RemoteRollout.start({ config, rank, device, actionSpec });
-    const policy = here.get(device) ?? (await openPolicy({ config, actionSpec }, { device }));
-    here.set(device, policy);
-    return new RolloutWorker(policy);
+    const copy = here.get(device) ?? (await openCopy(device));
+    here.set(device, copy);
+    return new RolloutWorker(copy.policy, copy.shelter);
   };
   const workers: Decider[] = [];
   for (let rank = 0; rank < worlds.rollout; rank++) workers.push(await start(rank));

@@ -100,6 +100,8 @@ export class Crew {
     this.#synced = true;
     await this.#sync.publish(version, this.actors.first.optimizer.weights);
     for (const worker of this.rollouts) await worker.refreshWeights(this.#sync);
+    this.actors.first.rest();
+    await Promise.all(this.actors.others.map((actor) => actor.call("rest")));
   }
 
   /** Plays all rollout epochs of a training step; collects again for groups that teach nothing, where asked to. */

@@ -57,6 +57,20 @@ function outcomeOf(logs: string): { metrics: Metrics[] } {
   return { metrics: lines.map(({ metrics }) => timeless(metrics)) };
 }
 
+// First: what later tests leave to the garbage collector would be counted.
+test("a training step leaves no tensor behind", async () => {
+  const logs = newFolder();
+  const overrides = [...tinyOverrides({ model, logs, steps: 4 }), ...alive];
+  const counts: number[] = [];
+  const run = await Run.open(await readRun(grpo, { overrides }), {
+    ...silent,
+    told: () => counts.push(liveTensors()),
+  });
+  await train(run);
+  await run.close();
+  assert.deepEqual(counts.slice(2), [counts[1], counts[1]]);
+});
+
 test("a run trains: weights move, every step is logged, and checkpoints can be loaded by anyone", async () => {
   const { metrics, weights } = await play(grpo, alive);
   assert.equal(metrics.length, 2);
@@ -214,19 +228,6 @@ test("a run for several machines, or for Ray, is planned but not started", async
     return Run.open(checked, silent);
   };
   await assert.rejects(start("cluster.launcher=ray"), /cluster\.launcher is ray/);
-});
-
-test("a training step leaves no tensor behind", async () => {
-  const logs = newFolder();
-  const overrides = [...tinyOverrides({ model, logs, steps: 4 }), ...alive];
-  const counts: number[] = [];
-  const run = await Run.open(await readRun(grpo, { overrides }), {
-    ...silent,
-    told: () => counts.push(liveTensors()),
-  });
-  await train(run);
-  await run.close();
-  assert.deepEqual(counts.slice(2), [counts[1], counts[1]]);
 });
 
 /** Sums over batches of other sizes differ in their last bits. */

@@ -3,10 +3,15 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { findSuite } from "#envs";
-import { writeFreshCheckpoint } from "#policies";
+import { type MiniSizes, writeFreshCheckpoint } from "#policies";
 
 /** A checkpoint that knows the words of the given suites. */
-export function tinyCheckpoint(suites: readonly string[], unnormKey: string, seed = 1): string {
+export function tinyCheckpoint(
+  suites: readonly string[],
+  unnormKey: string,
+  seed = 1,
+  sizes: Partial<MiniSizes> = {},
+): string {
   const folder = mkdtempSync(join(tmpdir(), "reverie-tiny-"));
   const wide = { q01: [-1, -1, -1, -1, -1, -1, 0], q99: [1, 1, 1, 1, 1, 1, 1] };
   writeFreshCheckpoint(folder, {
@@ -26,6 +31,7 @@ export function tinyCheckpoint(suites: readonly string[], unnormKey: string, see
       text_hidden: 24,
       text_layers: 1,
       text_heads: 2,
+      ...sizes,
     },
   });
   return folder;

@@ -23,6 +23,7 @@ import { UserError } from "#registry";
 import { keep, noGrad, scope, type Tensor, zeros } from "#tensor";
 import { learningRateFactor } from "./learning-rate.ts";
 import { type Company, PolicyOptimizer } from "./optimizer.ts";
+import { Shelter } from "./shelter.ts";
 
 export interface ActorParts {
   readonly policy: Policy;
@@ -35,6 +36,8 @@ export interface ActorParts {
   readonly company?: Company | undefined;
   readonly runSteps: number; // training steps of the whole run
   readonly decisions: number; // T per column
+  /** What leaves the accelerator while others work there. Weights that a rollout worker acts with must stay. */
+  readonly leaves?: "optimizer" | "everything" | undefined;
   /** The order of samples, by training step and update epoch. */
   readonly shuffle: Stream;
 }
@@ -58,6 +61,7 @@ export class ActorWorker {
   readonly #settings: AlgorithmSettings;
   readonly #rate: (step: number) => number;
   readonly #learnOptions: LearnOptions;
+  readonly #shelter: Shelter | undefined;
 
   constructor(parts: ActorParts) {
     const { config, policy } = parts;
@@ -65,6 +69,7 @@ export class ActorWorker {
     this.#parts = parts;
     this.#settings = config.algorithm as unknown as AlgorithmSettings;
     this.optimizer = new PolicyOptimizer(policy, config.actor, parts.company);
+    this.#shelter = parts.leaves && this.#openShelter(parts.leaves === "everything");
     this.#rate = learningRateFactor(config.actor.optim, parts.runSteps);
     const { temperature, topK } = samplingMode(config, "train");
     this.#learnOptions = {
@@ -79,8 +84,47 @@ export class ActorWorker {
     return this.#parts.company?.ranks ?? alone;
   }
 
+  #openShelter(withWeights: boolean): Shelter {
+    const { policy, optimizer } = this;
+    const tensors = () => [
+      ...optimizer.tensors(),
+      ...(this.#parts.reference?.module.parameters() ?? []),
+      ...(withWeights ? policy.module.parameters() : []),
+    ];
+    return new Shelter(tensors, policy.device, () => policy.weightsMoved?.());
+  }
+
+  /** Bytes that have left the accelerator. */
+  get bytesAway(): number {
+    return this.#shelter?.bytesAway ?? 0;
+  }
+
+  /** Makes room for others until the next call. */
+  rest(): void {
+    if (this.#shelter && !this.#shelter.isAway) this.#shelter.rest();
+  }
+
+  /** Everything is on its device during `work`, and may leave afterwards. */
+  async #awake<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#shelter?.isAway) this.#shelter.wake();
+    try {
+      return await work();
+    } finally {
+      this.rest();
+    }
+  }
+
+  /** By parameter name, the same for any number of ranks; lent for the call only. All ranks must ask together. */
+  lendState(use: (state: ReadonlyMap<string, Tensor>) => void): Promise<void> {
+    return this.#awake(() => this.optimizer.lendState(use));
+  }
+
   /** All updates of one training step. */
-  async learn(samples: Minibatch, step: number, onMinibatch?: () => void): Promise<Learned> {
+  learn(samples: Minibatch, step: number, onMinibatch?: () => void): Promise<Learned> {
+    return this.#awake(() => this.#learn(samples, step, onMinibatch));
+  }
+
+  async #learn(samples: Minibatch, step: number, onMinibatch?: () => void): Promise<Learned> {
     const { config } = this.#parts;
     this.optimizer.setRates(this.#rate(step));
     const device = this.policy.device;

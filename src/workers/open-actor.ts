@@ -15,6 +15,8 @@ export interface ActorOptions {
   readonly actionSpec: ActionSpec;
   readonly runSteps: number;
   readonly decisions: number;
+  /** A rollout worker acts with this rank's own weights. */
+  readonly sharesWeights: boolean;
   /** Where ranks meet, for numbers and for gradients; absent with one rank. */
   readonly ports?: readonly [numbers: number, gradients: number] | undefined;
   /** Changes to the model section: a resumed run begins from its checkpoint. */
@@ -53,6 +55,8 @@ export async function openActor(options: ActorOptions): Promise<ActorWorker> {
     ...(numbers && { company: { group: group ?? numbers, ranks: ranksOf(numbers) } }),
     runSteps: options.runSteps,
     decisions: options.decisions,
+    ...(config.actor.enable_offload &&
+      device !== "cpu" && { leaves: options.sharesWeights ? "optimizer" : "everything" }),
     shuffle: Stream.ofRun(config.runner.seed).branch("shuffle"),
   });
 }
@@ -64,6 +68,7 @@ export interface RemoteActor {
   loadWeights(weights: ReadonlyMap<string, Tensor>): Promise<void>;
   /** Takes part when the optimiser's state is gathered. */
   shareState(): Promise<void>;
+  rest(): Promise<void>;
 }
 
 /** For threads: the tensors that arrive are freed after use. */
@@ -86,7 +91,10 @@ export async function openRemoteActor(options: ActorOptions): Promise<RemoteActo
       free(state.values());
     },
     async shareState() {
-      await actor.optimizer.lendState(() => {});
+      await actor.lendState(() => {});
+    },
+    async rest() {
+      actor.rest();
     },
     async loadWeights(weights) {
       actor.policy.module.loadState(weights, { strict: false });

@@ -106,6 +106,11 @@ export class PolicyOptimizer {
     this.steps = steps;
   }
 
+  /** Moments and masters: what may leave an accelerator between updates. */
+  tensors(): Tensor[] {
+    return this.#update.tensors();
+  }
+
   /** The network's weights were changed from outside. */
   rereadWeights(): void {
     this.#update.rereadWeights();

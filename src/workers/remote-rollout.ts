@@ -11,7 +11,7 @@ import type { ActionSpec } from "#policies";
 import { type Device, synchronize, useDevice } from "#tensor";
 import { openPolicy } from "./open-actor.ts";
 import type { Answer, Question } from "./policy-line.ts";
-import { type Decider, RolloutWorker } from "./rollout-worker.ts";
+import { copyShelter, type Decider, RolloutWorker } from "./rollout-worker.ts";
 
 export interface RolloutOptions {
   readonly config: RunConfig;
@@ -23,13 +23,17 @@ export interface RolloutOptions {
 interface RolloutThread {
   answer(question: Question, sampling: SamplingMode): Promise<Answer & { seconds: number }>;
   takeWeights(version: number, weights: Weights): Promise<void>;
+  wake(): Promise<void>;
+  rest(): Promise<void>;
 }
 
 /** What the thread makes and answers to. */
 export async function openRolloutThread(options: RolloutOptions): Promise<RolloutThread> {
   const { device } = options;
   if (device.startsWith("cuda:")) useDevice(Number(device.slice("cuda:".length)));
-  const worker = new RolloutWorker(await openPolicy(options, { device }));
+  const policy = await openPolicy(options, { device });
+  const leaves = options.config.rollout.enable_offload && device !== "cpu";
+  const worker = new RolloutWorker(policy, leaves ? copyShelter(policy) : undefined);
   return {
     async answer(question, sampling) {
       const answer = worker.answer(question, sampling);
@@ -40,6 +44,12 @@ export async function openRolloutThread(options: RolloutOptions): Promise<Rollou
       worker.takeWeights(version, weights);
       if (device !== "cpu") synchronize(); // the actor may write into its weights as soon as this returns
       for (const weight of weights.values()) weight.dispose();
+    },
+    async wake() {
+      worker.wake();
+    },
+    async rest() {
+      worker.rest();
     },
   };
 }
@@ -73,12 +83,17 @@ export class RemoteRollout implements Decider {
     answers: Channel<Answer>,
     sampling: SamplingMode,
   ): Promise<void> {
-    for (;;) {
-      const question = await questions.receive(key);
-      if (!question) return;
-      const { seconds, ...answer } = await this.#thread.call("answer", question, sampling);
-      this.#busy += seconds;
-      await answers.send(question.from, answer);
+    await this.#thread.call("wake");
+    try {
+      for (;;) {
+        const question = await questions.receive(key);
+        if (!question) return;
+        const { seconds, ...answer } = await this.#thread.call("answer", question, sampling);
+        this.#busy += seconds;
+        await answers.send(question.from, answer);
+      }
+    } finally {
+      await this.#thread.call("rest");
     }
   }
 

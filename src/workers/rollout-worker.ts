@@ -11,6 +11,7 @@ import type { Policy } from "#policies";
 import { UserError } from "#registry";
 import { Generator, keep, scope } from "#tensor";
 import type { Answer, Question } from "./policy-line.ts";
+import { Shelter } from "./shelter.ts";
 
 /** A rollout worker as the rest of a run sees it, wherever it lives. */
 export interface Decider {
@@ -30,11 +31,14 @@ export interface Decider {
 
 export class RolloutWorker implements Decider {
   readonly policy: Policy;
+  /** Where its weights go between phases, where they do: never those that an actor learns with. */
+  readonly #shelter: Shelter | undefined;
   #version = 0;
   #busy = 0;
 
-  constructor(policy: Policy) {
+  constructor(policy: Policy, shelter?: Shelter) {
     this.policy = policy;
+    this.#shelter = shelter;
   }
 
   get version(): number {
@@ -51,11 +55,24 @@ export class RolloutWorker implements Decider {
     answers: Channel<Answer>,
     sampling: SamplingMode,
   ): Promise<void> {
-    for (;;) {
-      const question = await questions.receive(key);
-      if (!question) return;
-      await answers.send(question.from, this.answer(question, sampling));
+    this.wake();
+    try {
+      for (;;) {
+        const question = await questions.receive(key);
+        if (!question) return;
+        await answers.send(question.from, this.answer(question, sampling));
+      }
+    } finally {
+      this.rest();
     }
+  }
+
+  wake(): void {
+    this.#shelter?.wake();
+  }
+
+  rest(): void {
+    this.#shelter?.rest();
   }
 
   answer({ observation, wants, seeds }: Question, sampling: SamplingMode): Answer {
@@ -94,6 +111,17 @@ export class RolloutWorker implements Decider {
     copyWeights(weights, this.policy.module.namedParameters());
     this.#version = version;
   }
+}
+
+/** For a rollout worker's own copy of the weights, away until somebody acts; several workers with one copy share it. */
+export function copyShelter(policy: Policy): Shelter {
+  const shelter = new Shelter(
+    () => policy.module.parameters(),
+    policy.device,
+    () => policy.weightsMoved?.(),
+  );
+  shelter.rest();
+  return shelter;
 }
 
 /** Answers outlive every scope: whoever receives them frees them. */

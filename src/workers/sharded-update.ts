@@ -191,6 +191,10 @@ export class ShardedUpdate implements WeightUpdate {
     );
   }
 
+  tensors(): Tensor[] {
+    return [...this.#adam.state().values(), ...this.#portions.map(({ master }) => master)];
+  }
+
   rereadWeights(): void {
     noGrad(() =>
       scope(() => {

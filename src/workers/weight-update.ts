@@ -37,6 +37,8 @@ export interface WeightUpdate {
   loadState(state: ReadonlyMap<string, Tensor>): void;
   /** The network's weights were changed from outside: masters follow. */
   rereadWeights(): void;
+  /** All that it holds beside the network's weights: what may leave an accelerator between updates. */
+  tensors(): Tensor[];
   dispose(): void;
 }
 
@@ -136,6 +138,10 @@ export class WholeUpdate implements WeightUpdate {
         if (saved) master.copy_(saved);
       }
     });
+  }
+
+  tensors(): Tensor[] {
+    return [...this.#adam.state().values(), ...this.#masters.values()];
   }
 
   rereadWeights(): void {

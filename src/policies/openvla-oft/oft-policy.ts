@@ -134,6 +134,10 @@ export class OpenVlaOftPolicy implements Policy {
     return this.evaluate(sample).logProbs.mean().neg();
   }
 
+  weightsMoved(): void {
+    this.#captured?.clear();
+  }
+
   save(folder: string, options: SaveOptions = {}): Promise<void> {
     return this.#parts.save(folder, options);
   }

@@ -201,6 +201,10 @@ export class Pi0Policy implements Policy {
     return loss_BHA.narrow(1, 0, C).mean();
   }
 
+  weightsMoved(): void {
+    this.#captured?.clear();
+  }
+
   save(folder: string, options: SaveOptions = {}): Promise<void> {
     return this.#parts.save(folder, options);
   }

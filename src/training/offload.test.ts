@@ -1,0 +1,125 @@
+/** Models that leave the accelerator between phases change nothing but the memory. */
+import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { Stream } from "#cluster";
+import type { Minibatch } from "#data";
+import { environmentFamily } from "#envs";
+import { type Metrics, readMetricsFile } from "#metrics";
+import { cudaAvailable, deviceMemory } from "#tensor";
+import { ActorWorker, openPolicy } from "#workers";
+import { batchOf } from "./assemble.ts";
+import { listCheckpoints } from "./checkpoint/folder.ts";
+import { readRun } from "./read-run.ts";
+import { silent } from "./reporter.ts";
+import { checkpointRoot, Run } from "./run.ts";
+import { tinyCheckpoint, tinyOverrides } from "./test-run.ts";
+import { train } from "./train.ts";
+
+const noCuda = cudaAvailable() ? false : "needs a CUDA build of libtorch and a GPU";
+const model = tinyCheckpoint(["tabletop_spatial"], "tabletop");
+const grpo = "tabletop_spatial_grpo_openvlaoft_mini";
+const alive = [
+  "algorithm.entropy_bonus=0.01",
+  "algorithm.filter_rewards=False",
+  "actor.model.precision=bf16",
+];
+const newFolder = (): string => mkdtempSync(join(tmpdir(), "reverie-offload-"));
+
+async function readTiny(...overrides: string[]) {
+  return readRun(grpo, {
+    overrides: [...tinyOverrides({ model, logs: newFolder() }), ...alive, ...overrides],
+  });
+}
+
+async function someSamples(): Promise<Minibatch> {
+  const run = await Run.open(await readTiny(), silent);
+  await run.crew.syncWeights(0);
+  const { samples } = await run.crew.judge(await run.crew.collect(0), 0);
+  await run.close();
+  return samples;
+}
+
+test("an actor that leaves between updates learns what one that stays learns, to the bit", async () => {
+  const samples = await someSamples();
+  const learn = async (leaves: "optimizer" | "everything" | undefined) => {
+    const checked = await readTiny();
+    const { config } = checked;
+    const { actions: actionSpec } = await environmentFamily(config.env.train);
+    const actor = new ActorWorker({
+      policy: await openPolicy({ config, actionSpec }, { device: "cpu" }),
+      config,
+      rank: 0,
+      worldSize: 1,
+      runSteps: 3,
+      decisions: batchOf(checked).decisions,
+      leaves,
+      shuffle: Stream.ofRun(0).branch("shuffle"),
+    });
+    const metrics: Metrics[] = [];
+    actor.rest();
+    for (const step of [0, 1, 2]) metrics.push((await actor.learn(samples, step)).metrics);
+    const weights = actor.policy.module.parameters();
+    let moments = 0;
+    await actor.lendState((state) => {
+      moments = state.size;
+    });
+    return { metrics, moments, away: actor.bytesAway, weights: weights.map((weight) => weight.toArray()) };
+  };
+  const [stays, leaves, goes] = [await learn(undefined), await learn("optimizer"), await learn("everything")];
+  assert.ok(stays.metrics[2]!["train/actor/grad_norm"]! > 0);
+  const { away: _, ...expected } = stays;
+  for (const { away, ...found } of [leaves, goes]) {
+    assert.deepEqual(found, expected);
+    assert.ok(away > 0);
+  }
+  assert.ok(goes.away > leaves.away);
+});
+
+/** Big enough for its weights to be seen in the memory: about 30 million of them. */
+const wide = { text_width: 512, text_hidden: 1376, text_layers: 8, text_heads: 8 };
+
+for (const interval of [1, 2]) {
+  const whose = interval === 1 ? "a policy that acts and learns" : "an actor and a rollout copy of its own";
+  test(`on the accelerator ${whose}: less memory with offload, and the same weights`, {
+    skip: noCuda,
+  }, async () => {
+    const large = tinyCheckpoint(["tabletop_spatial"], "tabletop", 1, wide);
+    const play = async (offload: boolean) => {
+      const checked = await readRun(grpo, {
+        overrides: [
+          ...tinyOverrides({ model: large, logs: newFolder() }).filter((each) => !/simulated/.test(each)),
+          ...alive,
+          `runner.weight_sync_interval=${interval}`,
+          `actor.enable_offload=${offload}`,
+          `rollout.enable_offload=${offload}`,
+        ],
+      });
+      const before = deviceMemory(0, true).allocated;
+      const run = await Run.open(checked, silent);
+      await run.crew.syncWeights(0);
+      const resting = deviceMemory(0, true).allocated - before;
+      await train(run);
+      await run.close();
+      const { folder } = listCheckpoints(checkpointRoot(checked)).at(-1)!;
+      const lines = readMetricsFile(join(checked.config.runner.logger.log_path, "metrics.jsonl"));
+      return {
+        resting,
+        peak: deviceMemory(0).allocatedPeak - before,
+        losses: lines.map(({ metrics }) => metrics["train/actor/total_loss"]),
+        weights: readFileSync(join(folder, "actor", "model", "model.safetensors")),
+      };
+    };
+    const [stays, again, leaves] = [await play(false), await play(false), await play(true)];
+    console.log(
+      `${whose}: MB before collecting ${stays.resting / 1e6} → ${leaves.resting / 1e6}, peak ${stays.peak / 1e6} → ${leaves.peak / 1e6}`,
+    );
+    for (const [i, loss] of leaves.losses.entries()) assert.ok(Math.abs(loss! - stays.losses[i]!) <= 1e-6);
+    const repeats = again.weights.equals(stays.weights); // some kernels add in no fixed order
+    assert.ok(!repeats || leaves.weights.equals(stays.weights));
+    assert.ok(leaves.resting < stays.resting / 2);
+    assert.ok(interval === 1 || leaves.peak < stays.peak);
+  });
+}
