@@ -4,6 +4,7 @@
  * libtorch rounds every pinned allocation up to a power of two: tensor by tensor, a third of the memory could be waste. So we take
  * whole powers of two and lay the tensors into them, the largest first.
  */
+import { UserError } from "#registry";
 import { aten, keep, noGrad, scope, type Tensor } from "#tensor";
 
 const largestBlock = 2 ** 30; // bytes; only a tensor that is larger gets a larger one
@@ -20,7 +21,9 @@ const aligned = (bytes: number): number => Math.ceil(bytes / alignment) * alignm
 /** Unset host tensors of the same shapes and types, by tensor. Disposing all of them frees the memory. */
 export function roomFor(tensors: Iterable<Tensor>, pinned: boolean): Map<Tensor, Tensor> {
   const rooms = new Map<Tensor, Tensor>();
-  for (const { size, tensors: inside } of layOut(tensors)) {
+  const blocks = layOut(tensors);
+  requireMemory(blocks.reduce((sum, { size }) => sum + size, 0));
+  for (const { size, tensors: inside } of blocks) {
     noGrad(() => {
       const block = aten.empty([size], { dtype: "uint8", pin_memory: pinned });
       let at = 0;
@@ -32,6 +35,16 @@ export function roomFor(tensors: Iterable<Tensor>, pinned: boolean): Map<Tensor,
     });
   }
   return rooms;
+}
+
+/** Pinned memory cannot be swapped out: taking too much would kill the process without a word. */
+export function requireMemory(bytes: number, available = process.availableMemory()): void {
+  if (bytes <= available * 0.9) return;
+  const gigabytes = (count: number): string => `${(count / 1e9).toFixed(1)} GB`;
+  throw new UserError(
+    `offload needs ${gigabytes(bytes)} of the host's memory and ${gigabytes(available)} are free: ` +
+      "set actor.enable_offload=False (or rollout.enable_offload=False), or train fewer weights (actor.model.is_lora=True)",
+  );
 }
 
 const viewLike = (bytes: Tensor, { dtype, shape }: Tensor): Tensor => aten.view(bytes, dtype).view(shape);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { cudaAvailable, deviceMemory, Generator, keep, randn, type Tensor } from "#tensor";
+import { requireMemory } from "./host-room.ts";
 import { Shelter } from "./shelter.ts";
 
 const noCuda = cudaAvailable() ? false : "needs a CUDA build of libtorch and a GPU";
@@ -67,6 +68,14 @@ test("a weight that wants gradients learns as before after it has been away", ()
     return weight.grad!.toArray();
   };
   assert.deepEqual(learn(true), learn(false));
+});
+
+test("more than the host has free is refused before it is taken", () => {
+  assert.throws(
+    () => requireMemory(90e9, 64e9),
+    /needs 90\.0 GB .* 64\.0 GB are free: .*enable_offload=False/,
+  );
+  requireMemory(50e9, 64e9);
 });
 
 test("memory on the device falls by what leaves", { skip: noCuda }, () => {
