@@ -94,15 +94,16 @@ function honesty({ checked }: Plan): string[] {
   const { refresh } = evolution;
   const limit = (minutes: number | null | undefined): string => (minutes ? `, at most ${minutes} min` : "");
   const learning = [
-    `  learn     from ${evolution.episodes} new episodes and ${evolution.old_episodes ?? "all"} old ones (${evolution.data.length} folder(s))`,
+    `  learn     from ${count(evolution.episodes, "new episode")} and ${evolution.old_episodes ?? "all"} old ones (${count(evolution.data.length, "folder")})`,
     `            denoiser ${refresh.steps} steps${limit(refresh.minutes)}; judge ${refresh.judge_steps} steps${limit(refresh.judge_minutes)}`,
     `            rolled back when the meters get worse by more than ${refresh.tolerance}`,
   ];
   return [
     ...(evolution.enabled
       ? [
-          `co-evolution every ${evolution.interval} steps, in ${String(checked.config.env.eval?.task_suite_name)}`,
-          `  measure   on ${evolution.exam_episodes} episodes of the current policy`,
+          "",
+          `co-evolution every ${count(evolution.interval, "step")}, in ${String(checked.config.env.eval?.task_suite_name)}`,
+          `  measure   on ${count(evolution.exam_episodes, "episode")} of the current policy`,
           ...(evolution.episodes > 0 ? learning : []),
         ]
       : []),

@@ -158,6 +158,42 @@ const environment: readonly MetricEntry[] = [
   ),
 ];
 
+const world: readonly MetricEntry[] = [
+  entry(
+    "eval/dream_gap",
+    "fraction",
+    "While training in a world model: success in this step's dreams (`env/success_once`) less success in the simulator (`eval/success_once`). A gap that grows says that the policy learns the world's mistakes",
+  ),
+  entry("eval/dream_success", "fraction", "The first of the two, repeated where it is compared"),
+  entry(
+    "world/false_success",
+    "fraction",
+    "Co-evolution, on recorded episodes of the current policy: of imagined successes, the share that failed in the simulator. Of the world that goes on after the round",
+  ),
+  entry("world/missed_success", "fraction", "Of real successes, the share imagined as failures"),
+  entry("world/agreement", "fraction", "Episodes on which dream and simulator say the same"),
+  entry("world/dream_success", "fraction", "Episodes that succeed when their actions are imagined"),
+  entry("world/true_success", "fraction", "Episodes that succeeded"),
+  entry("world/gap", "fraction", "The difference of these two"),
+  entry(
+    "world/false_success_before",
+    "fraction",
+    "The same of the world as it was before the round: what the policy had learnt to exploit since the last one",
+  ),
+  entry("world/agreement_before", "fraction", "Agreement before the round"),
+  entry(
+    "world/rolled_back",
+    "0 or 1",
+    "Whether the refreshed world was refused because its meters were worse",
+  ),
+  entry("world/failed", "0 or 1", "Whether the round failed; the world stays as it is, and the log says why"),
+  entry(
+    "world/version",
+    "step",
+    "The training step after which the present world took over; 0: the given one",
+  ),
+];
+
 const time: readonly MetricEntry[] = [
   entry("time/step", "s", "One whole training step"),
   entry("time/sync_weights", "s", "Actor's weights to the rollout workers"),
@@ -165,6 +201,11 @@ const time: readonly MetricEntry[] = [
   entry("time/cal_adv_and_returns", "s", "Advantages and returns"),
   entry("time/actor_training", "s", "All updates of the step"),
   entry("time/eval", "s", "Evaluation, in steps that have one"),
+  entry(
+    "time/co_evolution",
+    "s",
+    "Episodes in the simulator and a refresh of the world, in steps that have them",
+  ),
   entry("time/save_checkpoint", "s", "Writing a checkpoint, in steps that have one"),
   entry(
     "time/<group>/<method>",
@@ -177,6 +218,7 @@ export const metricCatalogue: Readonly<Record<string, readonly MetricEntry[]>> =
   Training: training,
   Rollout: rollout,
   Environment: environment,
+  "World models": world,
   Time: time,
 };
 

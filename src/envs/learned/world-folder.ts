@@ -10,9 +10,8 @@ type Block = Readonly<Record<string, unknown>>;
 
 /** Undefined where a block names none. */
 export function worldFolder(block: Block): string | undefined {
-  const named = [block.opensora_wm_hf_ckpt_path, block.wan_wm_hf_ckpt_path].find(
-    (path) => typeof path === "string",
-  );
+  const keys = ["opensora_wm_hf_ckpt_path", "wan_wm_hf_ckpt_path", "evac_wm_hf_ckpt_path"];
+  const named = keys.map((key) => block[key]).find((path) => typeof path === "string");
   if (typeof named === "string") return trimmed(named);
   const { pretrained_checkpoint: file } = (block.world_model_cfg ?? {}) as {
     pretrained_checkpoint?: unknown;

@@ -187,8 +187,8 @@ for (const [what, overrides, message] of mistakes) {
 
 test("a plan tells what co-evolution will do", async () => {
   const { text } = await dryRun(configuration, { overrides: [...tiny, ...evolving] });
-  assert.match(text, /co-evolution every 1 steps, in tabletop_object/);
-  assert.match(text, /from 6 new episodes and all old ones/);
+  assert.match(text, /co-evolution every 1 step, in tabletop_object/);
+  assert.match(text, /from 6 new episodes and 3000 old ones \(1 folder\)/);
 });
 
 test("a simulator has nothing to learn: co-evolution with one as env.train is refused", async () => {

@@ -16,7 +16,7 @@ import {
   type TrainableJudge,
   type TrunkWidths,
 } from "#rewards";
-import { cat, type DType, type Generator, noGrad, scope, type Tensor, tensor } from "#tensor";
+import { cat, type Generator, noGrad, scope, type Tensor, tensor } from "#tensor";
 import { initialise } from "./initialise.ts";
 import type { RecordedFrames } from "./recorded-frames.ts";
 import { stored, storedType } from "./stored-weights.ts";
@@ -40,6 +40,11 @@ export const judgeSettings = weightTrainingSettings.extend({
   other_task_share: z.number().min(0).max(1).default(0.3).describe("of lessons shown under another task"),
   failure_weight: z.number().positive().default(2),
   init_from: z.string().nullish().describe("a world whose judge to go on from"),
+  file: z
+    .string()
+    .regex(/^[\w-]+$/)
+    .nullish()
+    .describe("name of its file without ending, for a second judge in the same folder (env.train.judges)"),
   store: storedType,
 });
 export type JudgeSettings = z.infer<typeof judgeSettings>;
@@ -63,7 +68,7 @@ export async function trainJudge(
   await training.withAverages(async () => {
     settleStatistics(judge, frames, settings, draw);
     setLearning(judge, false);
-    writeJudge(world, judge, frames, settings.store);
+    writeJudge(world, judge, frames, settings);
   });
   training.dispose();
 }
@@ -109,8 +114,13 @@ function settleStatistics(
   }
 }
 
-function writeJudge(world: string, judge: TrainableJudge, { tasks }: RecordedFrames, store: DType): void {
-  const name = fileName(judge);
+function writeJudge(
+  world: string,
+  judge: TrainableJudge,
+  { tasks }: RecordedFrames,
+  { store, file }: JudgeSettings,
+): void {
+  const name = file ?? fileName(judge);
   writeTorchState(join(world, `${name}.pth`), stored(judge.state(), store));
   writeJsonFile(join(world, `${name}.json`), { type: judge.name, instructions: tasks });
 }
