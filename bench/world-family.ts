@@ -71,4 +71,5 @@ export const randomActions = (world: World, count: number): Tensor =>
   randn([count, world.chunk, world.actionSize], { generator: new Generator(5) }).mul(0.3);
 
 /** Without gradients, and without leaving anything behind but the result. */
-export const quietly = <T>(body: () => T): T => noGrad<unknown>(() => scope(body)) as T;
+export const quietly = <T>(body: () => T extends Promise<unknown> ? never : T): T =>
+  noGrad<T>(() => scope<T>(body) as never);
