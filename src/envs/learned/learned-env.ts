@@ -131,6 +131,7 @@ export class LearnedEnv implements VectorEnv {
         `a world (${shape(old.world)}) can only be replaced by its like, not by ${shape(world)}`,
       );
     this.#parts = { ...old, world, judge };
+    for (const network of [old.world, old.judge]) network.to({ device: "cpu" }); // forgets what it captured on a GPU
     for (const weight of [...old.world.state().values(), ...old.judge.state().values()]) weight.dispose();
   }
 

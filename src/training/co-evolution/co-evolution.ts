@@ -6,9 +6,10 @@
  * it to the user. Here a round is part of a training step: it blocks the run, so that what follows is imagined by one world throughout, and
  * the version of the world is part of every checkpoint. A round that fails is told about and leaves the world as it is.
  */
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { CheckedConfig, EnvironmentConfig } from "#config";
-import { openDemonstrations, withWorldFolder, worldFolder } from "#envs";
+import { infoPath, openDemonstrations, withWorldFolder, worldFolder } from "#envs";
 import type { Metrics } from "#metrics";
 import { UserError } from "#registry";
 import { deviceOf } from "../assemble.ts";
@@ -17,7 +18,7 @@ import { requireLearner } from "../world/go-on-learning.ts";
 import { openJudge } from "../world/open-world.ts";
 import { type RefreshSettings, refreshSettings } from "../world/refresh.ts";
 import { examFolder, playedFolder, playRound } from "./play-round.ts";
-import { type RefreshAnswer, refreshApart } from "./refresh-order.ts";
+import { type RefreshAnswer, type RefreshOrder, refreshApart } from "./refresh-order.ts";
 import { appendRound, cutRounds, type Round, roundMetrics } from "./rounds.ts";
 import { WorldVersions } from "./world-versions.ts";
 
@@ -130,18 +131,31 @@ export class CoEvolution {
       episodes: what === "learn" ? wishes.episodes : 0,
       onProgress,
     });
-    const order = {
+    const order: RefreshOrder = {
       world: this.#versions.folder(this.#version),
       candidate: what === "learn" ? this.#versions.candidate : undefined,
       old: wishes.data,
       oldEpisodes: wishes.old_episodes ?? undefined,
-      fresh: this.#roundsUpTo(step).map(playedFolder),
+      fresh: this.#playedUpTo(step),
       exam: examFolder(folder),
       section: this.#section(),
       device: deviceOf(this.#given, "env", 0),
       settings: this.#settings(step),
     };
-    return refreshApart(order, (_, done, total) => onProgress(done, total));
+    return this.#refresh(order, onProgress);
+  }
+
+  /** Capturing CUDA graphs is the fast way; should it fail on this machine, the plain way still refreshes the world. */
+  async #refresh(order: RefreshOrder, onProgress: Progress): Promise<RefreshAnswer> {
+    const told = (_: string, done: number, total: number): void => onProgress(done, total);
+    const captures = order.device !== "cpu" && order.settings.cuda_graph;
+    try {
+      return await refreshApart(order, told);
+    } catch (error) {
+      if (!captures || error instanceof UserError) throw error;
+      this.#say(`the refresh failed and is tried once more without CUDA graphs: ${firstLine(error)}`);
+      return refreshApart({ ...order, settings: { ...order.settings, cuda_graph: false } }, told);
+    }
   }
 
   async #adopt(step: number, crew: Crew): Promise<void> {
@@ -154,11 +168,17 @@ export class CoEvolution {
   #settings(step: number): RefreshSettings {
     const { config } = this.#given;
     const { refresh, exam_episodes: episodes } = config.runner.co_evolution;
-    const { max_episode_steps: steps, judge_threshold, success_hold_frames } = config.env.train;
+    const {
+      max_episode_steps: steps,
+      judge_threshold,
+      success_hold_frames,
+      horizon_chunks,
+    } = config.env.train;
+    const chunks = Math.ceil(steps / config.actor.model.num_action_chunks);
     return refreshSettings.parse({
       ...refresh,
       episodes,
-      chunks: Math.ceil(steps / config.actor.model.num_action_chunks),
+      chunks: Math.min(chunks, Number(horizon_chunks ?? chunks)),
       batch: measuredTogether,
       threshold: judge_threshold,
       hold_frames: success_hold_frames,
@@ -179,14 +199,17 @@ export class CoEvolution {
     return join(this.#root, "rounds", `step_${step}`);
   }
 
-  /** The rounds whose episodes may be learnt from: all that were played up to this step. */
-  #roundsUpTo(step: number): string[] {
+  /** All recordings of rounds up to this step; one that failed while it played left none. */
+  #playedUpTo(step: number): string[] {
     const { interval } = this.#given.config.runner.co_evolution;
-    return Array.from({ length: Math.floor(step / interval) }, (_, i) =>
-      this.#roundFolder((i + 1) * interval),
-    );
+    const steps = Array.from({ length: Math.floor(step / interval) }, (_, i) => (i + 1) * interval);
+    return steps
+      .map((each) => playedFolder(this.#roundFolder(each)))
+      .filter((folder) => existsSync(infoPath(folder)));
   }
 }
+
+const firstLine = (error: unknown): string => String(error).split("\n")[0] ?? "";
 
 function folderOf(section: EnvironmentConfig): string {
   const folder = worldFolder(section);

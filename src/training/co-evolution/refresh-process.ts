@@ -35,13 +35,18 @@ async function refresh(order: RefreshOrder): Promise<RefreshAnswer> {
   const open = openerOf(order);
   if (candidate === undefined) {
     const before = await measureWorld(world, exam, settings, open);
-    return { accepted: false, reason: "only measured", before: shortReport(before) };
+    const { falseSuccess, agreement } = before;
+    const reason = `false success ${percent(falseSuccess.share)}, agreement ${percent(agreement.share)}`;
+    return { accepted: false, reason, before: shortReport(before) };
   }
   const lessons = new RecordedFrames(lessonsOf(order), device);
   const wishes = { world, candidate, lessons, exam, settings, open, hooksOf };
   const { before, after, ...verdict } = await makeCandidate(wishes);
   return { ...verdict, before: shortReport(before), after: shortReport(after) };
 }
+
+const percent = (share: number): string =>
+  Number.isNaN(share) ? "of none" : `${(100 * share).toFixed(1)} %`;
 
 /** As the run's own envs open it: the same files, sampling steps, judges and precision. */
 function openerOf({ section, world, device }: RefreshOrder): ImaginationOpener {
