@@ -131,8 +131,12 @@ export class LearnedEnv implements VectorEnv {
         `a world (${shape(old.world)}) can only be replaced by its like, not by ${shape(world)}`,
       );
     this.#parts = { ...old, world, judge };
-    for (const network of [old.world, old.judge]) network.to({ device: "cpu" }); // forgets what it captured on a GPU
-    for (const weight of [...old.world.state().values(), ...old.judge.state().values()]) weight.dispose();
+    const weights = (): Tensor[] => [...old.world.state().values(), ...old.judge.state().values()];
+    const there = weights();
+    // Whoever leaves a GPU also forgets what was captured there.
+    if (there.some(({ device }) => device !== "cpu"))
+      for (const network of [old.world, old.judge]) network.to({ device: "cpu" });
+    for (const weight of new Set([...there, ...weights()])) weight.dispose();
   }
 
   /** The positions of all random streams, to be saved between episodes: a resumed run draws the same ones. */
