@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes a small world of a tabletop suite, OpenSora or Wan (FAMILY=wan), with its judge and starts, and measures it: about ten minutes on an H200 with
+# Makes a small world of a tabletop suite, OpenSora, Wan (FAMILY=wan) or EVAC (FAMILY=evac), with its judge and starts, and measures it: about ten minutes on an H200 with
 # 16 cores. Every step is skipped when its result is there, so the script can be called again after an interruption.
 #
 #   POLICY=runs/sft/step_000900 OUT=runs/world scripts/make-tabletop-world.sh
@@ -23,8 +23,10 @@ STARTS=${STARTS:-160}
 VAE_MINUTES=${VAE_MINUTES:-1}
 MINUTES=${MINUTES:-6}                       # the denoiser's
 JUDGE_MINUTES=${JUDGE_MINUTES:-1}
+VAE_STEPS=${VAE_STEPS:-20000} DENOISER_STEPS=${DENOISER_STEPS:-200000} JUDGE_STEPS=${JUDGE_STEPS:-20000} # time limits end training first, with schedules complete
 HIDDEN=${HIDDEN:-192} DEPTH=${DEPTH:-4} HEADS=${HEADS:-4} BATCH=${BATCH:-256} VAE_BATCH=${VAE_BATCH:-256} JUDGE_BATCH=${JUDGE_BATCH:-256}
-DENOISER_STEPS=${DENOISER_STEPS:-200000}    # the time limit ends training first, with its schedule complete
+CHANNELS=${CHANNELS:-64}                    # of EVAC's denoiser, a multiple of 32
+PREDICTOR_STEPS=${PREDICTOR_STEPS:-3000}    # of EVAC's action predictor
 PRECISION=${PRECISION:-bf16}
 JUDGE_WIDTHS=${JUDGE_WIDTHS:-[24,48,72,96]}
 FLOW_STEPS=${FLOW_STEPS:-2}
@@ -60,17 +62,18 @@ fi
 
 sizes=(--set hidden_size="$HIDDEN" --set depth="$DEPTH" --set num_heads="$HEADS")
 [ "$FAMILY" = wan ] && sizes=(--set dim="$HIDDEN" --set num_layers="$DEPTH" --set num_heads="$HEADS" --set ffn_dim=$((4 * HIDDEN)))
-[ -e "$world/vae" ] || [ -f "$world/Wan2.2_VAE.pth" ] || {
+[ "$FAMILY" = evac ] && sizes=(--set model_channels="$CHANNELS" --set predictor_steps="$PREDICTOR_STEPS")
+[ -e "$world/vae" ] || [ -f "$world/Wan2.2_VAE.pth" ] || [ -f "$world/first_stage_model.json" ] || {
   say "autoencoder"
-  learn train-vae --steps 20000 --batch "$VAE_BATCH" --minutes "$VAE_MINUTES"
+  learn train-vae --steps "$VAE_STEPS" --batch "$VAE_BATCH" --minutes "$VAE_MINUTES"
 }
-[ -f "$world/model-00001.safetensors" ] || {
+[ -f "$world/model-00001.safetensors" ] || [ -f "$world/evac.json" ] || {
   say "denoiser"
   learn train --steps "$DENOISER_STEPS" --batch "$BATCH" --minutes "$MINUTES" "${sizes[@]}" --set precision="$PRECISION" --set ema_decay=0.9995
 }
 [ -f "$world/taskemb_resnet_rm.pth" ] || {
   say "judge"
-  learn train-reward --steps 20000 --batch "$JUDGE_BATCH" --minutes "$JUDGE_MINUTES" --set widths="$JUDGE_WIDTHS"
+  learn train-reward --steps "$JUDGE_STEPS" --batch "$JUDGE_BATCH" --minutes "$JUDGE_MINUTES" --set widths="$JUDGE_WIDTHS"
 }
 [ -d "$world/dataset" ] || { say "starts"; reverie world starts --data "$OUT/scripted" --world "$world" --set count="$STARTS" --set keyframes="$KEYFRAMES"; }
 
