@@ -3,10 +3,12 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { readSafetensors } from "#formats";
 import { tinyRecording } from "../../../test/worlds/tiny-recording.ts";
 import { judgeSettings, trainJudge } from "./judge.ts";
 import { familyOf, openJudge, openWorld } from "./open-world.ts";
 import { RecordedFrames } from "./recorded-frames.ts";
+import { refreshSettings, refreshWorld } from "./refresh.ts";
 import { randomNumbers } from "./training-loop.ts";
 import { measureTruth } from "./truth.ts";
 import { RecordedTruth } from "./truth-source.ts";
@@ -64,4 +66,26 @@ test("a Wan world learns, and its folder opens, imagines and is judged as it is"
   const options = { chunks: 1, batch: 3, threshold: 0.5, holdFrames: 1, seed: 0 };
   const report = await measureTruth(opened, openJudge(world, "cpu"), source, options);
   assert.ok(report.frames.every(({ psnr }) => Number.isFinite(psnr)));
+});
+
+test("a Wan world is refreshed from where it was: little learning changes its denoiser little", async () => {
+  const weights = (): number[] =>
+    readSafetensors(join(world, "model-00001.safetensors")).get("head.head.weight")!.toArray().map(Number);
+  const settings = refreshSettings.parse({
+    steps: 2,
+    judge_steps: 1,
+    batch_size: 4,
+    lr: 1e-3,
+    episodes: 3,
+    chunks: 1,
+    batch: 3,
+    tolerance: 1,
+  });
+  const before = weights();
+  const { accepted } = await refreshWorld(world, frames, frames, settings);
+  assert.ok(accepted);
+  const moved = weights().map((value, i) => Math.abs(value - before[i]!));
+  assert.ok(Math.max(...moved) > 0, "nothing was learnt");
+  assert.ok(Math.max(...moved) < 0.01, `moved by ${Math.max(...moved)}`); // fresh weights would differ by their size
+  assert.ok(Math.max(...before.map(Math.abs)) > 0.01);
 });
