@@ -12,7 +12,7 @@ import { mergeMaps } from "./merge.ts";
 import { readScalar } from "./scalar-text.ts";
 import { type ConfigNode, type MapNode, map, type Origin } from "./tree.ts";
 
-const mostBytes = 1 << 20; // a hundred times the largest file that ships
+const mostBytes = 1_000_000; // a hundred times the largest file that ships
 const mostNodes = 100_000;
 const mostDepth = 100;
 
@@ -28,7 +28,9 @@ export function readYamlFile(path: string, name: string): YamlFile {
   try {
     const { size } = statSync(path);
     if (size > mostBytes)
-      throw new Error(`it has ${(size / 1e6).toFixed(1)} MB; a configuration has ${mostBytes / 1e6} at most`);
+      throw new Error(
+        `it has ${(size / 1e6).toFixed(1)} MB; a configuration has at most ${mostBytes / 1e6} MB`,
+      );
     text = readFileSync(path, "utf8");
   } catch (error) {
     throw new UserError(`cannot read ${name}: ${(error as Error).message}`);

@@ -38,6 +38,9 @@ export interface EngineWatcher extends Reporter {
   opened?(step: number, totalSteps: number): void;
 }
 
+/** A failed run that has not let go of everything by then is ended: an error must not look like a hang. */
+const graceMilliseconds = 10_000;
+
 export function startEngine(request: EngineRequest, watcher: EngineWatcher): EngineHandle {
   const worker = openThread(new URL("./engine-thread.ts", import.meta.url).href, "engine", request);
   const finished = new Promise<{ stopped: boolean }>((resolve, reject) => {
@@ -47,7 +50,10 @@ export function startEngine(request: EngineRequest, watcher: EngineWatcher): Eng
       else if (message.kind === "say") watcher.say(message.line);
       else if (message.kind === "told") watcher.told(message.step, message.metrics);
       else if (message.kind === "done") resolve({ stopped: message.stopped });
-      else reject(message.isUserError ? new UserError(message.error) : new Error(message.error));
+      else {
+        reject(message.isUserError ? new UserError(message.error) : new Error(message.error));
+        setTimeout(() => worker.terminate(), graceMilliseconds).unref();
+      }
     });
     worker.on("error", reject);
     worker.on("exit", (code) =>

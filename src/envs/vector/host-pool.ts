@@ -28,6 +28,7 @@ export class HostPool {
   readonly #options: PoolOptions;
   readonly #links: HostLink[];
   readonly #snapshots = new Map<number, SlotSnapshot>();
+  #closed = false;
   /** Workers lost and replaced so far. */
   losses = 0;
 
@@ -70,6 +71,7 @@ export class HostPool {
   }
 
   close(): void {
+    this.#closed = true;
     for (const link of this.#links) link.close();
   }
 
@@ -101,7 +103,7 @@ export class HostPool {
         if (losses > 0) await this.#restoreWorker(worker);
         return await this.#links[worker]!.call(method, argument as never);
       } catch (error) {
-        if (!(error instanceof WorkerLost)) throw error;
+        if (!(error instanceof WorkerLost) || this.#closed) throw error; // a closed pool replaces nobody
         if (losses === mostLosses || (hangs += Number(error.hung)) === mostHangs)
           throw new UserError(
             `${error.message}, ${losses + 1} times in a row at the same request; the run cannot go on`,

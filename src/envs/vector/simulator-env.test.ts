@@ -128,6 +128,17 @@ test("workers that are killed at any moment change nothing but the time it takes
   await Promise.all([calm.close(), stormy.close()]);
 });
 
+test("an env that is closed while its workers are busy starts no new ones", async () => {
+  const env = make(2, { env_workers: 2, worker_timeout: 60 });
+  await env.reset();
+  const step = env.step(motions(2, 4, 0));
+  const before = env.workers.pids;
+  await env.close();
+  await assert.rejects(step, /was closed|SIGKILL/);
+  assert.deepEqual(env.workers.pids, before);
+  assert.equal(env.workers.losses, 0);
+});
+
 test("a worker that hangs past its time-out is replaced", async () => {
   const env = make(1, { env_workers: 1, worker_timeout: 8 });
   await env.reset();
