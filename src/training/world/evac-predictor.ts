@@ -30,10 +30,14 @@ import { WeightTraining, weightTrainingSettings } from "./weight-training.ts";
 
 export const predictorSettings = z.strictObject({
   predictor_hidden: z.int().min(16).default(128),
-  predictor_steps: z.int().positive().default(3000),
+  predictor_steps: z.int().positive().default(2000),
   predictor_batch_size: z.int().positive().default(512),
   predictor_lr: z.number().positive().default(2e-3),
-  predictor_walk: z.int().positive().default(8).describe("actions of a lesson"),
+  predictor_walk: z
+    .int()
+    .positive()
+    .default(16)
+    .describe("actions of a lesson; no more than the longest episode"),
 });
 export type PredictorSettings = z.infer<typeof predictorSettings>;
 
@@ -103,10 +107,10 @@ function scaleOf(poses_FP: Tensor): PoseScale {
 function walks(
   frames: RecordedFrames,
   places_FP: Tensor,
-  { predictor_batch_size: count, predictor_walk: length }: PredictorSettings,
+  { predictor_batch_size: count, predictor_walk }: PredictorSettings,
 ): Teacher<WalkLesson> {
+  const length = Math.min(predictor_walk, longestOf(frames));
   const long = frames.episodes.filter((episode) => episode.length >= length);
-  if (long.length === 0) throw new UserError(`no recorded episode has ${length} actions`);
   return ({ numbers }) => {
     const rows = Array.from({ length: count }, () => {
       const episode = long[Math.floor(numbers() * long.length)]!;
@@ -132,7 +136,7 @@ export function walkedPoses(
   recorded: readonly (readonly number[])[],
 ): number[][] {
   const { episodes } = frames;
-  const longest = Math.max(...episodes.map(({ length }) => length));
+  const longest = longestOf(frames);
   const rows = episodes.flatMap(({ first, length }) =>
     Array.from({ length: longest }, (_, step) => first + Math.min(step, length)),
   );
@@ -171,6 +175,9 @@ export function followingError(
   });
   return errors.reduce((sum, error) => sum + error, 0) / errors.length;
 }
+
+const longestOf = ({ episodes }: RecordedFrames): number =>
+  episodes.reduce((longest, { length }) => Math.max(longest, length), 1);
 
 const index = (rows: readonly number[], { device }: RecordedFrames): Tensor =>
   tensor(BigInt64Array.from(rows, BigInt), { device });

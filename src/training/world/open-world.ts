@@ -65,6 +65,7 @@ const evacBlock = (folder: string, { samplingSteps, size }: OpenWorldOptions): o
   chunk: descriptionBeside(join(folder, "evac.ckpt"))?.params.chunk ?? 8,
   ddim_steps: samplingSteps ?? 2,
   ddim_eta: 0,
+  vae_micro_batch_size: 512,
 });
 
 const blocks = { opensora: openSoraBlock, wan: wanBlock, evac: evacBlock };

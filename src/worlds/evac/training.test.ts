@@ -1,0 +1,97 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Generator, rand, randn, type Tensor, tensor, zeros } from "#tensor";
+import { ActionPredictor } from "./action-predictor.ts";
+import { pinholeCamera } from "./camera.ts";
+import { measureStatistics, poseChange, relativeAction } from "./poses.ts";
+import { beginAsIdentity, walk, walkLoss } from "./predictor-training.ts";
+import { scheduleBuffers } from "./schedule-buffers.ts";
+import { drawVelocityLesson, lessonTables } from "./training.ts";
+import { projectPose } from "./trajectory.ts";
+
+const noise = { linear_start: 0.00085, linear_end: 0.012, rescale_betas_zero_snr: true, base_scale: 0.7 };
+const how = {
+  time_mean: 0,
+  time_std: 1,
+  pure_noise_share: 0.25,
+  memory_noise: 0,
+  motion_weight: 0,
+  emphasis_weight: 0,
+};
+const largest = (x: Tensor): number => Number(x.abs().amax().item());
+
+function lessonOf(rows: number) {
+  const generator = new Generator(1);
+  const video = (frames: number): Tensor => randn([rows, 2, frames, 1, 1], { generator });
+  const fresh = video(3);
+  const batch = {
+    memory: video(2),
+    fresh,
+    maps: video(3),
+    actions: zeros([rows, 3, 14]),
+    picture: zeros([rows, 3, 1, 1]),
+    emphasis: zeros([rows, 1, 3, 1, 1]),
+  };
+  const tables = lessonTables(noise, "cpu");
+  return { fresh, tables, lesson: drawVelocityLesson(batch, how, tables, generator) };
+}
+
+test("a lesson's velocity leads from its noisy latents to the clean ones, scaled as the sampler rescales them", () => {
+  const { fresh, tables, lesson } = lessonOf(64);
+  const at = (table: Tensor): Tensor => table.indexSelect(0, lesson.timestep.long()).view([64, 1, 1, 1, 1]);
+  const clean = lesson.noisy.mul(at(tables.signal)).sub(lesson.velocity.mul(at(tables.noise)));
+  assert.ok(largest(clean.sub(fresh.mul(at(tables.scale)))) < 1e-5);
+});
+
+test("a quarter of the lessons begins at pure noise when a quarter is asked for", () => {
+  const { lesson } = lessonOf(2000);
+  const pure = Number(lesson.timestep.eq(999).float().mean().item());
+  assert.ok(Math.abs(pure - 0.25) < 0.04, `${pure}`);
+});
+
+test("the tables that a checkpoint carries hold the schedule that is sampled", () => {
+  const buffers = scheduleBuffers(noise);
+  const { signal } = lessonTables(noise, "cpu");
+  assert.ok(largest(buffers.get("sqrt_alphas_cumprod")!.sub(signal)) < 1e-7);
+  assert.ok(
+    [...buffers.values()].every((table) => table.toArray().every((value) => Number.isFinite(Number(value)))),
+  );
+});
+
+test("a fresh action predictor says that the hand stands still, and walks that move call it wrong", () => {
+  const predictor = new ActionPredictor({ action: 2, pose: 3, hidden: 16 });
+  const generator = new Generator(2);
+  for (const layer of Object.values(predictor.network))
+    layer.weight.detach().copy_(rand([...layer.weight.shape], { generator }));
+  beginAsIdentity(predictor);
+  const scale = { mean: tensor([[0.5, -2, 1]]), std: tensor([[2, 0.1, 1]]) };
+  const from = randn([5, 3], { generator });
+  const actions = randn([5, 4, 2], { generator });
+  const walked = walk(predictor, scale, from, actions);
+  assert.deepEqual(walked.shape, [5, 4, 3]);
+  assert.ok(largest(walked.sub(from.unsqueeze(1))) < 1e-5);
+  const poses = from.unsqueeze(1).expand([5, 4, 3]).add(0.1);
+  assert.ok(Number(walkLoss(predictor, scale, { from, actions, poses }).item()) > 0.1);
+});
+
+test("under measured statistics relative actions have no mean and unit spread; a still axis stays small", () => {
+  const pose = (x: number): number[] => [x, 0.2, 0.3, 0, 0, 0, 1, 0.05];
+  const places = [0, 0.01, 0.05, 0.03, 0.08, 0.02].map(pose);
+  const changes = places.slice(1).map((place, i) => poseChange(places[i]!, place));
+  const statistics = measureStatistics(changes, 0.1);
+  const rows = places.slice(1).map((place, i) => relativeAction(places[i]!, place, statistics));
+  const xs = rows.map((row) => row[0]!);
+  const mean = xs.reduce((sum, x) => sum + x, 0) / xs.length;
+  const spread = Math.sqrt(xs.reduce((sum, x) => sum + (x - mean) ** 2, 0) / xs.length);
+  assert.ok(Math.abs(mean) < 1e-4 && Math.abs(spread - 1) < 1e-4, `${mean} ${spread}`);
+  assert.ok(rows.every((row) => Math.abs(row[1]!) < 1e-6 && Math.abs(row[6]! - 0.5) < 1e-9));
+});
+
+test("a simulator's camera shows what lies straight ahead in the middle, and its right on the left", () => {
+  // Half a metre above the table, looking down; its right is the world's x.
+  const camera = pinholeCamera({ position: [0, 0, 0.5], orientation: [1, 0, 0, 0], fovy: 90 }, [64, 64]);
+  const [ahead] = projectPose([0, 0, 0, 0, 0, 0, 1, 0], camera, [64, 64]);
+  assert.deepEqual([ahead!.x, ahead!.y], [31.5, 31.5]);
+  const [right] = projectPose([0.25, 0, 0, 0, 0, 0, 1, 0], camera, [64, 64]);
+  assert.ok(Math.abs(right!.x - (31.5 - 16)) < 1e-9); // pictures are turned, as policies see them
+});
