@@ -24,8 +24,9 @@ import {
   report,
 } from "./world-measure.ts";
 import { opensora } from "./world-opensora.ts";
+import { wan } from "./world-wan.ts";
 
-const families: readonly Family[] = [opensora];
+const families: readonly Family[] = [opensora, wan];
 /** Seconds that one number of episodes may take on our side, as predicted from the one before. */
 const patience = 12;
 

@@ -1,28 +1,18 @@
 /**
- * Pictures and convolutions with their channels last in memory, which is how tensor cores want them.
+ * Pictures with their channels last in memory, which is how tensor cores want them.
  *
- * The shape stays [N, C, H, W]; only the order in memory changes, so nothing else has to know.
+ * The shape stays [N, C, ...]; only the order in memory changes, so nothing else has to know.
  */
-import { noGrad, type Tensor } from "#tensor";
-import { Conv2d, Conv3d } from "./conv.ts";
-import type { Module } from "./module.ts";
+import type { Tensor } from "#tensor";
+
+const spatialAxes = (x: Tensor): number[] => Array.from({ length: x.ndim - 2 }, (_, i) => i + 2);
+
+/** [N, C, ...] seen as [N, ..., C]. */
+export const asLast = (x: Tensor): Tensor => x.permute([0, ...spatialAxes(x), 1]);
+
+/** [N, ..., C] seen as [N, C, ...]. */
+export const fromLast = (x: Tensor): Tensor =>
+  x.permute([0, x.ndim - 1, ...spatialAxes(x).map((axis) => axis - 1)]);
 
 /** The same tensor, [N, C, ...], with its channels contiguous. */
-export function channelsLast(x: Tensor): Tensor {
-  const spatial = Array.from({ length: x.ndim - 2 }, (_, i) => i + 2);
-  return x
-    .permute([0, ...spatial, 1])
-    .contiguous()
-    .permute([0, x.ndim - 1, ...spatial.map((axis) => axis - 1)]);
-}
-
-/** Lays out the weights of every convolution over pictures or videos, so that no call has to. */
-export function convolutionsLast(module: Module): void {
-  noGrad(() => {
-    for (const [, part] of module.modules()) {
-      if (!(part instanceof Conv2d || part instanceof Conv3d)) continue;
-      const old = part.weight;
-      part.weight = channelsLast(old).requiresGrad_(old.requiresGrad);
-    }
-  });
-}
+export const channelsLast = (x: Tensor): Tensor => fromLast(asLast(x).contiguous());

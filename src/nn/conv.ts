@@ -1,5 +1,6 @@
 /** Convolutions over one, two or three axes, in PyTorch's layout: weight [out, in / groups, …kernel]. */
-import { fast, type Tensor } from "#tensor";
+import { fast, noGrad, type Tensor } from "#tensor";
+import { channelsLast } from "./channels-last.ts";
 import { Module, type ModuleOptions } from "./module.ts";
 import { constant, parameter } from "./parameter.ts";
 
@@ -43,6 +44,12 @@ class Conv extends Module {
   forward(x: Tensor): Tensor {
     return this.#convolve(x, this.weight, this.bias ?? null, ...this.#geometry);
   }
+
+  /** Orders the weight in memory as a GPU wants it; its shape and values stay. */
+  layOut(): void {
+    const old = this.weight;
+    this.weight = noGrad(() => channelsLast(old)).requiresGrad_(old.requiresGrad);
+  }
 }
 
 export class Conv1d extends Conv {
@@ -68,5 +75,12 @@ export class Conv2d extends Conv {
 export class Conv3d extends Conv {
   constructor(inputs: number, outputs: number, options: ConvOptions) {
     super(3, inputs, outputs, options);
+  }
+}
+
+/** Lays out the weights of every convolution over pictures or videos, so that no call has to. */
+export function convolutionsLast(module: Module): void {
+  for (const [, part] of module.modules()) {
+    if (part instanceof Conv2d || part instanceof Conv3d) part.layOut();
   }
 }

@@ -28,6 +28,7 @@ export function rowNormSource(name: string, width: number, added: Added, scaled:
     scaled === "by group"
       ? "narrow(rounded(rounded(normal) * rounded(1.0f + wide(m.x[k]))) + wide(a.x[k]))"
       : "narrow(normal * wide(m.x[k]) + wide(a.x[k]))";
+  const offset = scaled === "by group" ? " + group" : "";
   return `
 extern "C" __global__ void ${name}(const bf16* x, bf16* branch, const bf16* gate, const bf16* scale, const bf16* shift, bf16* out, int rows, int per_group, int stride, float eps) {
   int row = blockIdx.x * ${warpsPerBlock} + threadIdx.x / 32, lane = threadIdx.x % 32;
@@ -55,7 +56,7 @@ extern "C" __global__ void ${name}(const bf16* x, bf16* branch, const bf16* gate
   for (int i = 0; i < ${perLane}; i++) {
     int e = lane + 32 * i;
     if (e >= ${eights}) continue;
-    Eight m = ((const Eight*)(scale + group))[e], a = ((const Eight*)(shift + group))[e], r;
+    Eight m = ((const Eight*)(scale${offset}))[e], a = ((const Eight*)(shift${offset}))[e], r;
     for (int k = 0; k < 8; k++) { float normal = (wide(v[i].x[k]) - mean) * factor; r.x[k] = ${scale}; }
     ((Eight*)(out + at))[e] = r;
   }
@@ -109,40 +110,41 @@ export interface SumAndNorm {
   readonly normed: Tensor;
 }
 
-/** sum = x + gate · branch (written over the branch), and the modulated norm of the sum. */
-export function fusedGatedNorm(
-  x: Tensor,
-  branch: Tensor,
-  gate: number,
-  { table_GKD, scale, shift }: Modulation,
-  eps: number,
-): SumAndNorm | null {
-  const width = x.shape.at(-1)!;
-  if (!fits(width) || !fusable(x, branch, table_GKD)) return null;
-  const [groups = 1, kinds = 1] = table_GKD.shape;
-  const rows = rowsOf(x);
-  const normed = empty(x.shape, { dtype: "bfloat16", device: x.device });
-  const [gates, scales, shifts] = [gate, scale, shift].map((kind) => table_GKD.select(1, kind));
-  const numbers = [rows, rows / groups, kinds * width].map((int) => ({ int }));
-  const args = [x, branch, gates!, scales!, shifts!, normed, ...numbers, { float: eps }];
-  rowNorm(width, "gated branch", "by group")(gridOf(rows), args);
-  return { sum: branch.view([...x.shape]), normed };
+/** Learnt numbers per column. */
+export interface Affine {
+  readonly weight: Tensor;
+  readonly bias: Tensor;
 }
 
-/** sum = x + branch (written over the branch), and its layer norm with learnt scale and shift. */
-export function fusedAddLayerNorm(
+/** Which row of a table [G, K, D] gates a branch. */
+export interface Gate {
+  readonly table_GKD: Tensor;
+  readonly gate: number;
+}
+
+/** sum = x + branch, or x + gate · branch (written over the branch), and the sum's norm, scaled and shifted. */
+export function fusedSumNorm(
   x: Tensor,
   branch: Tensor,
-  { weight, bias }: { weight: Tensor; bias: Tensor },
+  how: { readonly gate?: Gate; readonly by: Modulation | Affine },
   eps: number,
 ): SumAndNorm | null {
   const width = x.shape.at(-1)!;
-  if (!fits(width) || !fusable(x, branch, weight, bias)) return null;
+  const { gate, by } = how;
+  const grouped = "table_GKD" in by;
+  const table = gate?.table_GKD ?? (grouped ? by.table_GKD : undefined);
+  const read = [...(table ? [table] : []), ...(grouped ? [by.table_GKD] : [by.weight, by.bias])];
+  if (!fits(width) || !fusable(x, branch, ...read)) return null;
+  const [groups = 1, kinds = 1] = table?.shape ?? [];
   const rows = rowsOf(x);
   const normed = empty(x.shape, { dtype: "bfloat16", device: x.device });
-  const numbers = [rows, rows, 0].map((int) => ({ int }));
-  const args = [x, branch, x, weight, bias, normed, ...numbers, { float: eps }];
-  rowNorm(width, "branch", "by column")(gridOf(rows), args);
+  const gates = gate ? gate.table_GKD.select(1, gate.gate) : x;
+  const [scales, shifts] = grouped
+    ? [by.table_GKD.select(1, by.scale), by.table_GKD.select(1, by.shift)]
+    : [by.weight, by.bias];
+  const numbers = [rows, rows / groups, kinds * width].map((int) => ({ int }));
+  const run = rowNorm(width, gate ? "gated branch" : "branch", grouped ? "by group" : "by column");
+  run(gridOf(rows), [x, branch, gates, scales, shifts, normed, ...numbers, { float: eps }]);
   return { sum: branch.view([...x.shape]), normed };
 }
 

@@ -2,8 +2,8 @@
 export { gelu, geluTanh, quickGelu, silu } from "./activation.ts";
 export { type AttentionOptions, attention, mergeHeads, splitHeads } from "./attention.ts";
 export { type Body, CapturedForward, type CaptureLimits } from "./captured-forward.ts";
-export { channelsLast, convolutionsLast } from "./channels-last.ts";
-export { Conv1d, Conv2d, Conv3d, type ConvOptions } from "./conv.ts";
+export { asLast, channelsLast, fromLast } from "./channels-last.ts";
+export { Conv1d, Conv2d, Conv3d, type ConvOptions, convolutionsLast } from "./conv.ts";
 export { GatedMlp, Mlp, type MlpOptions } from "./feed-forward.ts";
 export {
   type AddedAndNormed,
@@ -24,11 +24,12 @@ export {
 } from "./fused-heads.ts";
 export { fusedChannelNorm, fusedGroupNorm } from "./fused-pictures.ts";
 export {
-  fusedAddLayerNorm,
+  type Affine,
   fusedGatedGelu,
-  fusedGatedNorm,
   fusedGatedSum,
   fusedModulatedNorm,
+  fusedSumNorm,
+  type Gate,
   type Modulation,
   type SumAndNorm,
 } from "./fused-rows.ts";

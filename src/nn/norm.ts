@@ -1,9 +1,10 @@
 /** Layer, root-mean-square and group normalisation. */
 import { fast, scope, type Tensor } from "#tensor";
 import { silu } from "./activation.ts";
+import { asLast, fromLast } from "./channels-last.ts";
 import { type AddedAndNormed, fusedAddRmsNorm, fusedRmsNorm } from "./fused.ts";
 import { fusedGroupNorm } from "./fused-pictures.ts";
-import { fusedAddLayerNorm, type SumAndNorm } from "./fused-rows.ts";
+import { fusedSumNorm, type Gate, type SumAndNorm } from "./fused-rows.ts";
 import { Module, type ModuleOptions } from "./module.ts";
 import { constant } from "./parameter.ts";
 
@@ -38,11 +39,17 @@ export class LayerNorm extends Module {
 
   /** The norm of x + branch, and that sum. The branch may be overwritten. */
   forwardSum(x: Tensor, branch: Tensor): SumAndNorm {
-    const { weight, bias } = this;
-    const fused = weight && bias ? fusedAddLayerNorm(x, branch, { weight, bias }, this.#eps) : null;
+    const fused = this.fusedSum(x, branch);
     if (fused) return fused;
     const sum = x.add(branch);
     return { sum, normed: this.forward(sum) };
+  }
+
+  /** By one kernel, the branch gated or not; null where none fits. */
+  fusedSum(x: Tensor, branch: Tensor, gate?: Gate): SumAndNorm | null {
+    const { weight, bias } = this;
+    if (!weight || !bias) return null;
+    return fusedSumNorm(x, branch, { ...(gate && { gate }), by: { weight, bias } }, this.#eps);
   }
 }
 
@@ -103,15 +110,13 @@ export class GroupNorm extends Module {
   /** By our kernels, where the channels come last in memory: [N, C, ...] in, the same layout out. */
   #channelsLast(x: Tensor, withSilu: boolean): Tensor | null {
     if (x.device === "cpu" || x.ndim < 3) return null;
-    const spatial = Array.from({ length: x.ndim - 2 }, (_, i) => i + 2);
-    const last = x.permute([0, ...spatial, 1]);
-    const out = fusedGroupNorm(last, {
+    const out = fusedGroupNorm(asLast(x), {
       groups: this.#groups,
       weight: this.weight,
       bias: this.bias,
       eps: this.#eps,
       silu: withSilu,
     });
-    return out?.permute([0, x.ndim - 1, ...spatial.map((axis) => axis - 1)]) ?? null;
+    return out && fromLast(out);
   }
 }

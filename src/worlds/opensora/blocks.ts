@@ -8,22 +8,10 @@
  * Shapes: B videos, T frames, S patches per frame, D model width, F feed-forward width, N = B·T or B·S
  * sequences.
  */
-import {
-  fusedGatedNorm,
-  fusedGatedSum,
-  fusedModulatedNorm,
-  Linear,
-  Module,
-  type ModuleOptions,
-  parameter,
-} from "#nn";
-import { aten, type Tensor, where } from "#tensor";
+import { Linear, Module, type ModuleOptions, parameter } from "#nn";
+import { type Tensor, where } from "#tensor";
+import { SixRows } from "../modulation.ts";
 import { type Looking, SelfAttention } from "./attention.ts";
-
-export const epsilon = 1e-6;
-
-/** Layer norm without weights, in the input's dtype. */
-export const plainNorm = (x: Tensor): Tensor => aten.layer_norm(x, [x.shape.at(-1)!], null, null, epsilon);
 
 /** In the files, never run: what is left of the text-to-video model. */
 class TextAttention extends Module {
@@ -81,57 +69,15 @@ export class STDiT3Block extends Module {
   }
 
   forward(x_BTSD: Tensor, modulation: BlockModulation, look: Looking): Tensor {
-    const told = new Told(this.#modulation(modulation));
-    const looked = look(this.attn, told.norm(x_BTSD, 0));
-    const { sum, normed } = told.addAndNorm(x_BTSD, looked);
-    return told.add(sum, this.mlp.forward(normed));
+    const six = new SixRows(this.#modulation(modulation));
+    const looked = look(this.attn, six.norm(x_BTSD, 0));
+    const { sum, normed } = six.addAndNorm(x_BTSD, looked);
+    return six.add(sum, this.mlp.forward(normed), 5);
   }
 
   /** [B, T or 1, 6, D]: shift, scale and gate of the attention, then of the feed-forward layer. */
   #modulation({ time, mixed }: BlockModulation): Tensor {
     const rows = (t: Tensor): Tensor => t.unflatten(-1, [6, this.#width]).add(this.scale_shift_table);
     return mixed ? where(mixed.noisy, rows(time), rows(mixed.clean)) : rows(time);
-  }
-}
-
-/** What a block does with its six rows of modulation: by one kernel where one fits, by plain operators elsewhere. */
-class Told {
-  readonly #table_BT6D: Tensor;
-  readonly #table_G6D: Tensor;
-
-  constructor(table_BT6D: Tensor) {
-    this.#table_BT6D = table_BT6D;
-    this.#table_G6D = table_BT6D.flatten(0, 1);
-  }
-
-  /** norm(x) · (1 + scale) + shift, from the rows `at` (shift) and `at` + 1 (scale). */
-  norm(x_BTSD: Tensor, at: number): Tensor {
-    const rows = { table_GKD: this.#table_G6D, shift: at, scale: at + 1 };
-    const fused = fusedModulatedNorm(x_BTSD, rows, epsilon);
-    return (
-      fused ??
-      plainNorm(x_BTSD)
-        .mul(this.#row(at + 1).add(1))
-        .add(this.#row(at))
-    );
-  }
-
-  /** x + gate · looked, and what the feed-forward layer is shown of it. */
-  addAndNorm(x_BTSD: Tensor, looked_BTSD: Tensor): { sum: Tensor; normed: Tensor } {
-    const rows = { table_GKD: this.#table_G6D, shift: 3, scale: 4 };
-    const fused = fusedGatedNorm(x_BTSD, looked_BTSD, 2, rows, epsilon);
-    if (fused) return fused;
-    const sum = x_BTSD.add(this.#row(2).mul(looked_BTSD));
-    return { sum, normed: this.norm(sum, 3) };
-  }
-
-  add(x_BTSD: Tensor, thought_BTSD: Tensor): Tensor {
-    const fused = fusedGatedSum(x_BTSD, thought_BTSD, this.#table_G6D, 5);
-    return fused ?? x_BTSD.add(this.#row(5).mul(thought_BTSD));
-  }
-
-  /** [B, T or 1, 1, D]. */
-  #row(at: number): Tensor {
-    return this.#table_BT6D.narrow(2, at, 1);
   }
 }

@@ -10,6 +10,7 @@
  */
 import { Conv3d, fusedModulatedNorm, Linear, Module, type ModuleOptions, parameter, silu } from "#nn";
 import { full, scope, type Tensor, where } from "#tensor";
+import { epsilon, plainNorm } from "../modulation.ts";
 import {
   afterMemory,
   type FrameRotary,
@@ -18,7 +19,7 @@ import {
   overTime,
   type Remembered,
 } from "./attention.ts";
-import { type BlockModulation, epsilon, plainNorm, STDiT3Block } from "./blocks.ts";
+import { type BlockModulation, STDiT3Block } from "./blocks.ts";
 import { ActionEmbedder, CaptionEmbedder, EmbeddingMlp, sinusoids, TimeRotary } from "./embedders.ts";
 import { spatialPositions, temporalRotary } from "./rotary.ts";
 import type { STDiT3Sizes } from "./sizes.ts";

@@ -7,14 +7,25 @@
  *
  * Shapes: B videos, F latent frames, S patches of one, L = F·S tokens, M memory tokens, D width, H heads, E head width.
  */
-import { attention, LayerNorm, Linear, Module, type ModuleOptions, parameter, RMSNorm } from "#nn";
-import { aten, type Tensor } from "#tensor";
+import {
+  attention,
+  fusedRmsNormRotary,
+  LayerNorm,
+  Linear,
+  Module,
+  type ModuleOptions,
+  parameter,
+  RMSNorm,
+} from "#nn";
+import type { Tensor } from "#tensor";
+import { epsilon, SixRows } from "../modulation.ts";
 import { type RotaryTable, rotate } from "./rotary.ts";
 
-const epsilon = 1e-6;
-
-/** Layer norm without weights. */
-export const plainNorm = (x: Tensor): Tensor => aten.layer_norm(x, [x.shape.at(-1)!], null, null, epsilon);
+/** Keys and values, [B, H, M, E]. */
+export interface Memory {
+  readonly k: Tensor;
+  readonly v: Tensor;
+}
 
 class Attention extends Module {
   readonly q: Linear;
@@ -36,13 +47,32 @@ class Attention extends Module {
     this.#heads = heads;
   }
 
-  /** Queries from x, keys and values from the memory (x itself when they are the same tensor). */
-  forward(x_BLD: Tensor, memory_BMD: Tensor, rotary?: RotaryTable): Tensor {
-    let q = this.#split(this.norm_q.forward(this.q.forward(x_BLD)));
-    let k = this.#split(this.norm_k.forward(this.k.forward(memory_BMD)));
-    if (rotary) [q, k] = [rotate(q, rotary), rotate(k, rotary)];
-    const mixed_BHLE = attention(q, k, this.#split(this.v.forward(memory_BMD)));
-    return this.o.forward(mixed_BHLE.transpose(1, 2).flatten(2));
+  /** Tokens look at each other. */
+  forward(x_BLD: Tensor, rotary: RotaryTable): Tensor {
+    const turned = (norm: RMSNorm, to: Linear): Tensor => this.#turned(norm, to.forward(x_BLD), rotary);
+    const [q, k] = [turned(this.norm_q, this.q), turned(this.norm_k, this.k)];
+    return this.#mix(q, { k, v: this.#split(this.v.forward(x_BLD)) });
+  }
+
+  /** Tokens look at what was remembered. */
+  look(x_BLD: Tensor, memory: Memory): Tensor {
+    return this.#mix(this.#split(this.norm_q.forward(this.q.forward(x_BLD))), memory);
+  }
+
+  remember(memory_BMD: Tensor): Memory {
+    return {
+      k: this.#split(this.norm_k.forward(this.k.forward(memory_BMD))),
+      v: this.#split(this.v.forward(memory_BMD)),
+    };
+  }
+
+  #turned(norm: RMSNorm, x_BLD: Tensor, rotary: RotaryTable): Tensor {
+    const fused = fusedRmsNormRotary(x_BLD, norm.weight, rotary.single, epsilon);
+    return fused ? this.#split(fused) : rotate(this.#split(norm.forward(x_BLD)), rotary);
+  }
+
+  #mix(q_BHLE: Tensor, { k, v }: Memory): Tensor {
+    return this.o.forward(attention(q_BHLE, k, v).transpose(1, 2).flatten(2));
   }
 
   #split(x_BLD: Tensor): Tensor {
@@ -67,16 +97,13 @@ export class WanBlock extends Module {
     this.ffn = { "0": new Linear(width, hidden, options), "2": new Linear(hidden, width, options) };
   }
 
-  /** `time_BF6D`: what time and actions say about each latent frame; `context_BMD`: the embedded actions. */
-  forward(x_BFSD: Tensor, time_BF6D: Tensor, context_BMD: Tensor, rotary: RotaryTable): Tensor {
-    const parts = this.modulation.add(time_BF6D).unsqueeze(3).unbind(2); // six [B, F, 1, D]
-    const [shift1, scale1, gate1, shift2, scale2, gate2] = parts;
-    const shape = [...x_BFSD.shape];
-    const seen_BLD = plainNorm(x_BFSD).mul(scale1!.add(1)).add(shift1!).flatten(1, 2);
-    let x = x_BFSD.add(gate1!.mul(this.self_attn.forward(seen_BLD, seen_BLD, rotary).view(shape)));
-    x = x.add(this.cross_attn.forward(this.norm3.forward(x).flatten(1, 2), context_BMD).view(shape));
-    const known = plainNorm(x).mul(scale2!.add(1)).add(shift2!);
-    const hidden = aten.gelu(this.ffn["0"].forward(known), { approximate: "tanh" });
-    return x.add(gate2!.mul(this.ffn["2"].forward(hidden)));
+  /** `time_BF6D`: what time and actions say about each latent frame; `memory`: of the embedded actions. */
+  forward(x_BFSD: Tensor, time_BF6D: Tensor, memory: Memory, rotary: RotaryTable): Tensor {
+    const six = new SixRows(this.modulation.add(time_BF6D));
+    const looked_BLD = this.self_attn.forward(six.norm(x_BFSD, 0).flatten(1, 2), rotary);
+    const seen = six.addAndNormBy(this.norm3, x_BFSD, looked_BLD);
+    const read_BLD = this.cross_attn.look(seen.normed.flatten(1, 2), memory);
+    const known = six.addPlainAndNorm(seen.sum, read_BLD);
+    return six.add(known.sum, this.ffn["2"].forward(this.ffn["0"].forwardGeluTanh(known.normed)), 5);
   }
 }

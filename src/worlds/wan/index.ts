@@ -17,6 +17,7 @@ const settings = z.looseObject({
   image_size: z.tuple([z.int().positive(), z.int().positive()]).default([256, 256]),
   reset_gripper_open: z.boolean().default(true),
   vae_micro_batch_size: z.int().positive().default(8).describe("videos per call of the autoencoder"),
+  cuda_graph: z.boolean().default(true).describe("replay captured sampling of small batches on a GPU"),
 });
 
 export const wan = defineWorld({
@@ -46,6 +47,7 @@ export const wan = defineWorld({
       steps: config.num_inference_steps,
       gripperOpen: config.reset_gripper_open,
       vaeMicroBatch: config.vae_micro_batch_size,
+      cudaGraph: config.cuda_graph,
     });
   },
 });

@@ -8,10 +8,11 @@
  * Shapes: B videos, z latent channels, F latent frames, h w latent positions, S patches of a frame, D width,
  * N pictures = actions (4·F − 3), A action size.
  */
-import { Conv3d, Linear, Module, type ModuleOptions, parameter } from "#nn";
-import { aten, cat, scope, type Tensor } from "#tensor";
-import { plainNorm, WanBlock } from "./blocks.ts";
-import { rotaryTable, timeWaves } from "./rotary.ts";
+import { Conv3d, fusedModulatedNorm, Linear, Module, type ModuleOptions, parameter } from "#nn";
+import { aten, cat, type Device, scope, type Tensor } from "#tensor";
+import { epsilon, plainNorm } from "../modulation.ts";
+import { type Memory, WanBlock } from "./blocks.ts";
+import { type RotaryTable, rotaryTable, timeWaves } from "./rotary.ts";
 import type { WanSizes } from "./sizes.ts";
 
 /** Latent frames that hold the condition pictures. */
@@ -32,9 +33,19 @@ class Head extends Module {
   }
 
   forward(x_BFSD: Tensor, time_BFD: Tensor): Tensor {
-    const [shift, scale] = this.modulation.add(time_BFD.unsqueeze(2)).unsqueeze(3).unbind(2);
+    const table_BF2D = this.modulation.add(time_BFD.unsqueeze(2));
+    const rows = { table_GKD: table_BF2D.flatten(0, 1), shift: 0, scale: 1 };
+    const fused = fusedModulatedNorm(x_BFSD, rows, epsilon);
+    if (fused) return this.head.forward(fused);
+    const [shift, scale] = table_BF2D.unsqueeze(3).unbind(2);
     return this.head.forward(plainNorm(x_BFSD).mul(scale!.add(1)).add(shift!));
   }
+}
+
+/** What the actions of a window say, the same in all of its denoising steps. */
+export interface Plan {
+  readonly memories: readonly Memory[]; // of the cross-attention, per block
+  readonly frames_BFD: Tensor; // added to each latent frame's time
 }
 
 export class WanDiT extends Module {
@@ -69,32 +80,48 @@ export class WanDiT extends Module {
 
   /** Velocity of the whole window, [B, z, F, h, w], in the model's dtype. `timestep` has one element, or one per video. */
   forward(latents_BzFhw: Tensor, timestep: Tensor, actions_BNA: Tensor): Tensor {
+    return this.step(latents_BzFhw, timestep, this.plan(actions_BNA));
+  }
+
+  plan(actions_BNA: Tensor): Plan {
     const { dtype, device } = this.patch_embedding.weight;
     const actions = actions_BNA.to({ dtype, device });
     const context_BND = this.#run(this.action_mlp1, actions, "gelu");
+    const first = actions.narrow(1, 0, 1).expand([-1, picturesPerLatent - 1, -1]);
+    const grouped = cat([first, actions], 1).unflatten(1, [-1, picturesPerLatent]).flatten(2);
+    return {
+      memories: this.blocks.map((block) => block.cross_attn.remember(context_BND)),
+      frames_BFD: this.#run(this.action_mlp2, grouped, "silu"),
+    };
+  }
+
+  step(latents_BzFhw: Tensor, timestep: Tensor, { memories, frames_BFD }: Plan): Tensor {
+    const { dtype, device } = this.patch_embedding.weight;
     const patches = this.patch_embedding.forward(latents_BzFhw.to({ dtype, device }));
     const [, width = 0, frames = 0, rows = 0, columns = 0] = patches.shape;
-    const time_BFD = this.#time(timestep.to({ dtype, device }), actions, frames);
+    const time_BFD = frames_BFD.add(this.#time(timestep.to({ dtype, device }), frames));
     const time_BF6D = this.time_projection["1"].forward(aten.silu(time_BFD)).unflatten(2, [6, width]);
-    const rotary = rotaryTable([frames, rows, columns], width / this.#sizes.num_heads, device);
+    const rotary = this.#rotary([frames, rows, columns], device);
 
-    let x_BFSD = patches.flatten(3).permute([0, 2, 3, 1]);
-    for (const block of this.blocks) {
-      x_BFSD = scope(() => block.forward(x_BFSD, time_BF6D, context_BND, rotary));
+    let x_BFSD = patches.flatten(3).permute([0, 2, 3, 1]).contiguous();
+    for (const [i, block] of this.blocks.entries()) {
+      x_BFSD = scope(() => block.forward(x_BFSD, time_BF6D, memories[i]!, rotary));
     }
     return this.#unpatchify(this.head.forward(x_BFSD, time_BFD), [frames, rows, columns]);
   }
 
-  /** [B, F, D]: the time of each latent frame (0 for the condition) plus the actions that lead to it. */
-  #time(timestep: Tensor, actions_BNA: Tensor, frames: number): Tensor {
+  #rotary(grid: readonly [number, number, number], device: Device): RotaryTable {
+    return scope(() => rotaryTable(grid, this.#sizes.dim / this.#sizes.num_heads, device));
+  }
+
+  /** [B or 1, F, D]: the time of each latent frame, 0 for the condition. */
+  #time(timestep: Tensor, frames: number): Tensor {
     const times = cat([timestep.narrow(0, 0, 1).mul(0), timestep], 0);
     const embedded = this.#run(this.time_embedding, timeWaves(times, this.#sizes.freq_dim), "silu");
     const given = timestep.shape[0]!;
     const [clean, noisy] = [embedded.narrow(0, 0, 1).expand([given, -1]), embedded.narrow(0, 1, given)];
     const perFrame = Array.from({ length: frames }, (_, frame) => (frame < conditionLatents ? clean : noisy));
-    const first = actions_BNA.narrow(1, 0, 1).expand([-1, picturesPerLatent - 1, -1]);
-    const grouped = cat([first, actions_BNA], 1).reshape([actions_BNA.shape[0]!, frames, -1]);
-    return this.#run(this.action_mlp2, grouped, "silu").add(aten.stack(perFrame, 1));
+    return aten.stack(perFrame, 1);
   }
 
   #run(mlp: Mlp, x: Tensor, activation: "gelu" | "silu"): Tensor {

@@ -11,6 +11,8 @@ import { arange, cat, type Device, stack, type Tensor } from "#tensor";
 export interface RotaryTable {
   readonly cos: Tensor; // float64 [L, P]
   readonly sin: Tensor;
+  /** Rounded to float32, for the kernel that turns bfloat16 numbers. */
+  readonly single: { readonly cos: Tensor; readonly sin: Tensor };
 }
 
 /** How many of a head's channels belong to time, height and width. */
@@ -41,11 +43,12 @@ export function rotaryTable(
     return angles.view(shape).expand([frames, rows, columns, angles.shape[1]!]);
   };
   const angles = cat([spread(0), spread(1), spread(2)], 3).flatten(0, 2);
-  return { cos: angles.cos(), sin: angles.sin() };
+  const [cos, sin] = [angles.cos(), angles.sin()];
+  return { cos, sin, single: { cos: cos.float(), sin: sin.float() } };
 }
 
 /** x: [B, H, L, E]. */
-export function rotate(x: Tensor, { cos, sin }: RotaryTable): Tensor {
+export function rotate(x: Tensor, { cos, sin }: Pick<RotaryTable, "cos" | "sin">): Tensor {
   const [even, odd] = x.double().unflatten(-1, [-1, 2]).unbind(-1);
   const turned = stack([even!.mul(cos).sub(odd!.mul(sin)), even!.mul(sin).add(odd!.mul(cos))], -1);
   return turned.flatten(-2).to({ dtype: x.dtype });

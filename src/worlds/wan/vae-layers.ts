@@ -7,8 +7,20 @@
  *
  * Shapes: B videos, C channels, T pictures of the piece, H W positions.
  */
-import { attention, Conv2d, Conv3d, Module, type ModuleOptions, parameter } from "#nn";
+import {
+  asLast,
+  attention,
+  Conv2d,
+  Conv3d,
+  fromLast,
+  fusedChannelNorm,
+  Module,
+  type ModuleOptions,
+  parameter,
+  silu,
+} from "#nn";
 import { aten, cat, type Tensor } from "#tensor";
+import { convolveSideBySide, sideBySideOrder } from "./side-by-side.ts";
 import type { StreamCache } from "./stream-cache.ts";
 
 type Triple = readonly [number, number, number];
@@ -16,15 +28,24 @@ type Triple = readonly [number, number, number];
 /** Looks back `2·padding` pictures; nothing is padded on the right. */
 export class CausalConv3d extends Conv3d {
   readonly #padding: Triple;
+  readonly #stride: number;
 
   constructor(inputs: number, outputs: number, kernel: Triple, padding: Triple, options: ConvOptions) {
     super(inputs, outputs, { kernel, ...options });
     this.#padding = padding;
+    this.#stride = options.stride?.[0] ?? 1;
+  }
+
+  override layOut(): void {
+    this.weight = sideBySideOrder(this.weight);
   }
 
   /** `past`: pictures to stand on the left instead of zeros. */
   after(x_BCTHW: Tensor, past?: Tensor): Tensor {
     const [time, height, width] = this.#padding;
+    const geometry = { look: 2 * time, border: height, stride: this.#stride };
+    const direct = convolveSideBySide(x_BCTHW, past, this.weight, this.bias!, geometry);
+    if (direct) return direct;
     const joined = past && time > 0 ? cat([past, x_BCTHW], 2) : x_BCTHW;
     const missing = 2 * time - (past && time > 0 ? past.shape[2]! : 0);
     return this.forward(aten.constant_pad_nd(joined, [width, width, height, height, missing, 0], 0));
@@ -63,7 +84,21 @@ export class ChannelNorm extends Module {
     this.gamma = parameter([channels, ...Array<number>(trailing).fill(1)], options);
   }
 
+  /** SiLU of the norm. */
+  forwardSilu(x: Tensor): Tensor {
+    return this.#fused(x, true) ?? silu(this.#plain(x));
+  }
+
   forward(x: Tensor): Tensor {
+    return this.#fused(x, false) ?? this.#plain(x);
+  }
+
+  #fused(x: Tensor, withSilu: boolean): Tensor | null {
+    const out = fusedChannelNorm(asLast(x), this.gamma.flatten(), withSilu);
+    return out && fromLast(out);
+  }
+
+  #plain(x: Tensor): Tensor {
     const length = aten.linalg_vector_norm(x, 2, [1], true).clamp(1e-12);
     return x.div(length).mul(Math.sqrt(x.shape[1]!)).mul(this.gamma);
   }
@@ -93,8 +128,8 @@ export class ResidualBlock extends Module {
   stream(x_BCTHW: Tensor, cache: StreamCache): Tensor {
     const { residual } = this;
     const around = this.shortcut?.after(x_BCTHW) ?? x_BCTHW;
-    const first = residual["2"].stream(aten.silu(residual["0"].forward(x_BCTHW)), cache);
-    const second = residual["6"].stream(aten.silu(residual["3"].forward(first)), cache);
+    const first = residual["2"].stream(residual["0"].forwardSilu(x_BCTHW), cache);
+    const second = residual["6"].stream(residual["3"].forwardSilu(first), cache);
     return second.add(around);
   }
 }

@@ -3,8 +3,8 @@
  *
  * Shapes: B videos, C channels, T pictures of the piece, H W positions; t s factors over time and space.
  */
-import { Conv2d, Module, type ModuleOptions } from "#nn";
-import { aten, cat, stack, type Tensor, zeros } from "#tensor";
+import { asLast, Conv2d, fromLast, Module, type ModuleOptions } from "#nn";
+import { aten, cat, fusable, stack, type Tensor, zeros } from "#tensor";
 import type { StreamCache } from "./stream-cache.ts";
 import { CausalConv3d } from "./vae-layers.ts";
 
@@ -74,10 +74,19 @@ export class Upsample extends Module {
     const recent = x_BCTHW.narrow(2, Math.max(0, pictures - 2), Math.min(2, pictures));
     const older = past?.narrow(2, past.shape[2]! - 1, 1) ?? recent.narrow(2, 0, 1).mul(0);
     slot.leave(pictures >= 2 ? recent : cat([older, recent], 2));
-    const [batch = 0, twice = 0, length = 0, height = 0, width = 0] = doubled.shape;
-    const [even, odd] = doubled.view([batch, 2, twice / 2, length, height, width]).unbind(1);
-    return stack([even!, odd!], 3).flatten(2, 3);
+    return interleave(doubled);
   }
+}
+
+/** [B, 2·C, T, H, W] to [B, C, 2·T, H, W]: the halves are even and odd pictures. The order in memory stays. */
+function interleave(doubled: Tensor): Tensor {
+  const last_BTHWC = asLast(doubled);
+  if (fusable(last_BTHWC)) {
+    const pairs = last_BTHWC.unflatten(4, [2, -1]).permute([0, 1, 4, 2, 3, 5]);
+    return fromLast(pairs.contiguous().flatten(1, 2));
+  }
+  const [even, odd] = doubled.unflatten(1, [2, -1]).unbind(1);
+  return stack([even!, odd!], 3).flatten(2, 3);
 }
 
 interface Factors {
@@ -98,13 +107,46 @@ export function averageDown(x_BCTHW: Tensor, channels: number, { time, space }: 
     .mean(2);
 }
 
-/** Repeats channels and unfolds them over t·s·s neighbours; a stream's first picture stays alone. */
-export function duplicateUp(
+/**
+ * Adds x, with its channels repeated and unfolded over t·s·s neighbours; a stream's first picture stays alone.
+ *
+ * Where the repeats fill whole axes, neighbours are the same numbers, and broadcasting them spares a large copy.
+ */
+export function addDuplicated(
+  learnt_BCTHW: Tensor,
   x_BCTHW: Tensor,
-  channels: number,
   { time, space }: Factors,
   first: boolean,
 ): Tensor {
+  const [channels = 0, pictures = 0] = learnt_BCTHW.shape.slice(1);
+  const kept = x_BCTHW.shape[1]! / channels;
+  const axes = leadingAxes(kept, [time, space, space]);
+  if (!axes || (first && pictures !== 1)) {
+    return learnt_BCTHW.add(duplicateUp(x_BCTHW, channels, { time, space }, first));
+  }
+  const spread = x_BCTHW.unflatten(1, [channels, ...axes]).permute([0, 1, 5, 2, 6, 3, 7, 4]);
+  const [t, from] = first ? [1, axes[0] - 1] : [time, 0];
+  const given = first ? spread.narrow(3, from, 1) : spread;
+  const wide = learnt_BCTHW.unflatten(4, [-1, space]).unflatten(3, [-1, space]).unflatten(2, [-1, t]);
+  return wide.add(given).flatten(6, 7).flatten(4, 5).flatten(2, 3);
+}
+
+/** The sizes that the leading of these axes keep when only `kept` channels are there for all of them; the rest repeat. */
+function leadingAxes(
+  kept: number,
+  sizes: readonly [number, number, number],
+): [number, number, number] | undefined {
+  let left = kept;
+  const axes = sizes.map((size) => {
+    const taken = Math.min(left, size);
+    left /= taken;
+    return taken;
+  });
+  const whole = axes.every((taken, i) => taken === sizes[i] || taken === 1);
+  return whole && left === 1 ? (axes as [number, number, number]) : undefined;
+}
+
+function duplicateUp(x_BCTHW: Tensor, channels: number, { time, space }: Factors, first: boolean): Tensor {
   const [batch = 0, inputs = 0, pictures = 0, height = 0, width = 0] = x_BCTHW.shape;
   const repeats = (channels * time * space * space) / inputs;
   const large = x_BCTHW

@@ -6,12 +6,12 @@
  *
  * Shapes: B videos, T pictures, H W pixels, z latent channels, F latent frames, h w latent positions.
  */
-import { Module, type ModuleOptions } from "#nn";
-import { aten, cat, scope, type Tensor, tensor } from "#tensor";
+import { asLast, channelsLast, Module, type ModuleOptions } from "#nn";
+import { cat, fusable, scope, type Tensor, tensor } from "#tensor";
 import type { WanSizes } from "./sizes.ts";
 import { StreamCache } from "./stream-cache.ts";
 import { CausalConv3d, ChannelNorm, cube, PictureAttention, ResidualBlock } from "./vae-layers.ts";
-import { averageDown, Downsample, duplicateUp, Upsample } from "./vae-resample.ts";
+import { addDuplicated, averageDown, Downsample, Upsample } from "./vae-resample.ts";
 
 interface Stage {
   readonly inputs: number;
@@ -56,7 +56,7 @@ class UpStage extends Module {
   stream(x_BCTHW: Tensor, cache: StreamCache): Tensor {
     const learnt = this.upsamples.reduce((x, layer) => layer.stream(x, cache), x_BCTHW);
     if (!this.#stage.overSpace) return learnt;
-    return learnt.add(duplicateUp(x_BCTHW, this.#stage.outputs, factors(this.#stage), cache.first));
+    return addDuplicated(learnt, x_BCTHW, factors(this.#stage), cache.first);
   }
 }
 
@@ -73,7 +73,7 @@ const exit = (inputs: number, outputs: number, options: ModuleOptions): Exit => 
   "2": cube(inputs, outputs, options),
 });
 const leave = (head: Exit, x: Tensor, cache: StreamCache): Tensor =>
-  head["2"].stream(aten.silu(head["0"].forward(x)), cache);
+  head["2"].stream(head["0"].forwardSilu(x), cache);
 const factors = ({ overTime, overSpace }: Stage) => ({ time: overTime ? 2 : 1, space: overSpace ? 2 : 1 });
 
 class Encoder extends Module {
@@ -184,12 +184,19 @@ function streamed(pieces: readonly Tensor[], run: (piece: Tensor, cache: StreamC
   try {
     const done = pieces.map((piece) => {
       cache.nextPiece();
-      return scope(() => run(piece, cache));
+      return scope(() => run(laidOut(piece), cache));
     });
     return cat(done, 2);
   } finally {
     cache.dispose();
   }
+}
+
+/** Channels last where our own kernels run (bfloat16 on a GPU, no gradients). */
+function laidOut(x: Tensor): Tensor {
+  if (x.dtype !== "bfloat16") return x;
+  const last = channelsLast(x);
+  return fusable(asLast(last)) ? last : x;
 }
 
 /** Each 2×2 of pixels becomes channels: colour, then column, then row. */

@@ -8,7 +8,9 @@
  * Shapes: B episodes, M memory pictures (5), C new ones (8), N = M + C, A action size, z latent channels,
  * F latent frames, h w latent positions.
  */
+import type { CapturedForward } from "#nn";
 import { cat, type Device, type DType, full, scope, stack, type Tensor, zeros } from "#tensor";
+import { capturedSampling, forGpu, replayable } from "../gpu.ts";
 import { inMicroBatches } from "../micro-batch.ts";
 import { toBytes } from "../pixels.ts";
 import {
@@ -36,6 +38,8 @@ export interface WanParts {
   readonly gripperOpen: boolean;
   /** Videos per call of the autoencoder, whose activations outweigh everything else. */
   readonly vaeMicroBatch: number;
+  /** Replay captured sampling of small batches on a GPU; on unless false. */
+  readonly cudaGraph?: boolean;
 }
 
 const downscale = 16;
@@ -49,6 +53,7 @@ export class WanWorld implements World {
   readonly needsPose = false;
   readonly parts: WanParts;
   readonly #levels: readonly FlowLevel[];
+  readonly #captured: CapturedForward;
 
   constructor(parts: WanParts) {
     this.parts = parts;
@@ -57,6 +62,10 @@ export class WanWorld implements World {
     this.imageSize = parts.imageSize;
     this.keyframes = parts.memoryFrames - 1;
     this.#levels = flowLevels(parts.steps, parts.sizes.sigma_shift);
+    this.#captured = capturedSampling(({ condition, actions, noise }) =>
+      this.#denoise(condition!, actions!, noise!),
+    );
+    forGpu(parts.vae);
   }
 
   begin(starts: readonly WorldStart[]): WorldMemory[] {
@@ -66,7 +75,8 @@ export class WanWorld implements World {
         const rest = keyframes?.frames ?? first.expand([this.keyframes, -1, -1, -1]);
         const idle = this.#idleActions();
         const led = keyframes ? cat([idle.narrow(0, 0, 1), keyframes.actions.float()], 0) : idle;
-        return { frames: cat([first, rest], 0), actions: led };
+        const device = this.#device();
+        return { frames: cat([first, rest], 0).to({ device }), actions: led.to({ device }) };
       }),
     );
   }
@@ -84,7 +94,7 @@ export class WanWorld implements World {
         noise.draw("latents", slots, this.#latentShape()),
         watch,
       );
-      const pictures = this.decode(latents).to({ device: seen_BM3HW.device });
+      const pictures = this.decode(latents).to({ device: seen_BM3HW.device }); // elsewhere only after a move
       const frames = pictures.narrow(1, memoryFrames, this.chunk);
       return { frames, latents, memories: this.#remember(seen_BM3HW, done_BMA, frames, actions_BNA) };
     });
@@ -110,8 +120,9 @@ export class WanWorld implements World {
   }
 
   to(place: { device?: Device; dtype?: DType }): void {
+    this.#captured.clear();
     this.parts.denoiser.to(place);
-    this.parts.vae.to(place);
+    forGpu(this.parts.vae.to(place));
   }
 
   state(): ReadonlyMap<string, Tensor> {
@@ -130,20 +141,35 @@ export class WanWorld implements World {
     return inMicroBatches(video, vaeMicroBatch, (part) => vae.encode(part));
   }
 
-  #sample(condition: Tensor, actions_BNA: Tensor, noise: Tensor, watch?: ImagineRequest["watch"]): Tensor {
+  /** Small batches are replayed from a graph; whoever watches the steps sees them one by one. */
+  #sample(condition: Tensor, actions_BNA: Tensor, drawn: Tensor, watch?: ImagineRequest["watch"]): Tensor {
     const { dtype, device } = condition;
+    const [noise, actions] = [drawn.to({ dtype, device }), actions_BNA.to({ device })];
+    const wanted = this.parts.cudaGraph !== false && watch === undefined;
+    if (!wanted || !replayable(condition)) return this.#denoise(condition, actions, noise, watch);
+    return this.#captured.run({ condition, actions, noise }).latents!.clone();
+  }
+
+  #denoise(condition: Tensor, actions_BNA: Tensor, noise: Tensor, watch?: ImagineRequest["watch"]): Tensor {
+    const { dtype, device } = condition;
+    const { denoiser } = this.parts;
     const frames = noise.shape[2]! - conditionLatents;
     const impose = (x: Tensor): Tensor => cat([condition, x.narrow(2, conditionLatents, frames)], 2);
-    let x = impose(noise.to({ dtype, device }));
+    const plan = denoiser.plan(actions_BNA);
+    let x = impose(noise);
     for (const [step, { timestep, delta }] of this.#levels.entries()) {
       x = scope(() => {
-        const velocity = this.parts.denoiser.forward(x, full([1], timestep, { dtype, device }), actions_BNA);
+        const velocity = denoiser.step(x, full([1], timestep, { dtype, device }), plan);
         const moved = x.add(velocity.mul(delta));
         watch?.(step, moved);
         return impose(moved);
       });
     }
     return x;
+  }
+
+  #device(): Device {
+    return this.parts.vae.conv1.weight.device;
   }
 
   #idleActions(): Tensor {
