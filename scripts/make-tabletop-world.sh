@@ -10,7 +10,8 @@ cd "$(dirname "$0")/.."
 
 FAMILY=${FAMILY:-opensora}
 SUITE=${SUITE:-tabletop_object}
-OUT=${OUT:-runs/worlds/$FAMILY-$SUITE}     # recordings, world and reports go here
+OUT=${OUT:-runs/worlds/$FAMILY-$SUITE}     # world and reports go here
+DATA=${DATA:-$OUT}                          # recordings; another world's OUT, to learn from the same ones
 POLICY=${POLICY:-}                          # a policy checkpoint; without one only scripted episodes are recorded
 DEVICE=${DEVICE:-cuda}
 WORKERS=${WORKERS:-$(nproc)}
@@ -42,20 +43,20 @@ learn() {
   "${call[@]}" || { say "$what again, without CUDA graphs"; "${call[@]}" --set cuda_graph=false; }
 }
 record() { # name episodes seed [more options]
-  local folder="$OUT/$1" count=$2 seed=$3; shift 3
+  local folder="$DATA/$1" count=$2 seed=$3; shift 3
   [ -f "$folder/dataset.json" ] && return
   rm -rf "$folder"
   say "recording $folder"
   reverie world collect "$SUITE" --out "$folder" --episodes "$count" --seed "$seed" --workers "$WORKERS" --set steps="$STEPS" "$@"
 }
 
-mkdir -p "$world"
+mkdir -p "$world" "$DATA"
 record scripted "$SCRIPTED" 11
-data=(--data "$OUT/scripted")
+data=(--data "$DATA/scripted")
 if [ -n "$POLICY" ]; then
   record played "$PLAYED" 12 --policy "$POLICY" --temperatures 1,1,1.3,1.6
   record tested "$TESTED" 13 --policy "$POLICY" --temperatures 1
-  data+=(--data "$OUT/played")
+  data+=(--data "$DATA/played")
 else
   record tested "$TESTED" 13
 fi
@@ -75,11 +76,11 @@ sizes=(--set hidden_size="$HIDDEN" --set depth="$DEPTH" --set num_heads="$HEADS"
   say "judge"
   learn train-reward --steps "$JUDGE_STEPS" --batch "$JUDGE_BATCH" --minutes "$JUDGE_MINUTES" --set widths="$JUDGE_WIDTHS"
 }
-[ -d "$world/dataset" ] || { say "starts"; reverie world starts --data "$OUT/scripted" --world "$world" --set count="$STARTS" --set keyframes="$KEYFRAMES"; }
+[ -d "$world/dataset" ] || { say "starts"; reverie world starts --data "$DATA/scripted" --world "$world" --set count="$STARTS" --set keyframes="$KEYFRAMES"; }
 
 chunks=$((STEPS / 8))
 say "truth, against recordings"
-reverie world evaluate --world "$world" --data "$OUT/tested" --device "$DEVICE" --out "$OUT/report" \
+reverie world evaluate --world "$world" --data "$DATA/tested" --device "$DEVICE" --out "$OUT/report" \
   --set episodes="$TESTED" --set chunks="$chunks" --set batch=128 --set num_sampling_steps="$FLOW_STEPS"
 if [ -n "$POLICY" ] && [ "$DREAMT" -gt 0 ]; then
   say "truth, the policy in the dream"

@@ -245,7 +245,7 @@ export class EvacWorld implements World {
         const clean = x.mul(step.signal).sub(v.mul(step.noise)).mul(step.rescale);
         const direction = v.mul(step.signal).add(x.mul(step.noise));
         const next = clean.mul(step.previousSignal).add(direction.mul(step.direction));
-        return next.add(fresh("step").mul(step.sigma));
+        return step.sigma === 0 ? next : next.add(fresh("step").mul(step.sigma));
       });
       watch?.(index, x);
     }
