@@ -126,6 +126,7 @@ export const worldCommand: Command = {
       reportEvery: wishes.device === "cpu" ? 10 : 100,
       timeLimit: wishes.timeLimit,
       onProgress: progressLine(what),
+      say: (line) => console.log(line),
     });
   },
 };

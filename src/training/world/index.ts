@@ -1,6 +1,7 @@
 /** Training of worlds: autoencoder, denoiser and judge from recorded episodes, and how true the result is. */
 export { evacAutoencoderSettings, trainEvacAutoencoder } from "./evac-autoencoder.ts";
-export { evacDenoiserSettings, trainEvacDenoiser } from "./evac-denoiser.ts";
+export { trainEvacDenoiser } from "./evac-denoiser.ts";
+export { evacDenoiserSettings } from "./evac-settings.ts";
 export { type JudgeSettings, judgeSettings, trainJudge } from "./judge.ts";
 export { familyOf, openJudge, openWorld } from "./open-world.ts";
 export { type AutoencoderSettings, autoencoderSettings, trainAutoencoder } from "./opensora-autoencoder.ts";

@@ -22,6 +22,8 @@ export interface StepProgress {
 export interface LoopHooks {
   readonly reportEvery?: number;
   readonly onProgress?: (progress: StepProgress) => void;
+  /** What a person may want to know besides. */
+  readonly say?: (line: string) => void;
   /** Written every `saveEvery` steps, and read at the start where it exists. */
   readonly resumeFile?: string;
   readonly saveEvery?: number;

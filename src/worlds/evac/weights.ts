@@ -4,9 +4,10 @@
  * They differ in the autoencoder only, which the checkpoint keeps in CompVis's layout: other names, levels of the
  * decoder counted from the other end, and the attention's linear maps stored as 1 × 1 convolutions.
  */
+import { readTorch } from "#formats";
 import type { ModuleOptions } from "#nn";
 import { UserError } from "#registry";
-import type { Tensor } from "#tensor";
+import { Tensor } from "#tensor";
 import { AutoencoderKL } from "../autoencoder-kl/autoencoder-kl.ts";
 import { readWeights } from "../weight-files.ts";
 import { ActionPredictor, type PoseScale } from "./action-predictor.ts";
@@ -102,10 +103,11 @@ export function loadActionPredictor(
   const [hidden = 0, inputs = 0] = weights.get("network.0.weight")?.shape ?? [];
   const [pose = 0] = weights.get("network.4.weight")?.shape ?? [];
   if (pose === 0) throw new UserError(`${path} has no network.0 to network.4: it is not an action predictor`);
+  const around = path.endsWith(".safetensors") ? weights : readTorch(path); // published files have them beside the weights
   const [mean, std] = ["abs_action_mean", "abs_action_std"].map((name) => {
-    const value = weights.get(name);
+    const value = around instanceof Map ? around.get(name) : undefined;
     weights.delete(name);
-    return value;
+    return value instanceof Tensor ? value : undefined;
   });
   const predictor = new ActionPredictor({ action: inputs - pose, pose, hidden }, options);
   predictor.loadState(weights, { source: path });
