@@ -31,7 +31,7 @@ workers=$((CORES / count > 0 ? CORES / count : 1))
 run() { # name seed overrides…
   local name=$1 seed=$2; shift 2
   [ -d "$OUT/$name" ] && return
-  timeout -s TERM -k 120 "$((60 * MINUTES))" node bin/reverie.mjs train "$CONFIG" --device "$DEVICE" --out "$OUT/$name" runner.seed="$seed" \
+  timeout --foreground -s TERM -k 120 "$((60 * MINUTES))" node bin/reverie.mjs train "$CONFIG" --device "$DEVICE" --out "$OUT/$name" runner.seed="$seed" \
     "${world[@]}" "$data" runner.co_evolution.enabled=true runner.co_evolution.workers="$workers" "$@" >"$OUT/$name.log" 2>&1 \
     || echo "$name ended with code $? (124: its time was up)"
 }

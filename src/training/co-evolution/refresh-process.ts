@@ -17,6 +17,7 @@ import type { FromRefresher, RefreshAnswer, RefreshOrder } from "./refresh-order
 const tell = (message: FromRefresher): boolean | undefined => process.send?.(message);
 
 process.on("disconnect", () => process.exit(0));
+process.on("SIGINT", () => {}); // Ctrl-C is for the run, which may want to finish its step
 process.once("message", (order: RefreshOrder) => {
   refresh(order).then(
     (answer) => tell({ kind: "done", answer }),

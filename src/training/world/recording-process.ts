@@ -10,6 +10,7 @@ let recorder: Promise<ScriptedRecorder | PolicyRecorder> | undefined;
 const tell = (message: FromWorker): boolean | undefined => process.send?.(message);
 
 process.on("disconnect", () => process.exit(0));
+process.on("SIGINT", () => {}); // Ctrl-C is for the run, which may want to finish its step
 process.on("message", (message: ToWorker<RecordingOrder>) => {
   answer(message).catch((error: unknown) => {
     if (error instanceof UserError) tell({ kind: "user-error", message: error.message });
