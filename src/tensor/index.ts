@@ -46,6 +46,7 @@ export {
   type KernelSize,
   kernel,
   kernelFit,
+  kernelSources,
   withGradient,
 } from "./kernel.ts";
 export { type Layer, type LayerWiseResult, layerWise } from "./layer-wise.ts";

@@ -36,8 +36,14 @@ __device__ inline float rounded(float f) { return wide(narrow(f)); }
 struct alignas(16) Eight { bf16 x[8]; };
 `;
 
+const sources = new Map<string, string>();
+
+/** Every kernel named so far with its whole source, for tests that compile it where no GPU is. */
+export const kernelSources = (): ReadonlyMap<string, string> => sources;
+
 /** Names the kernel `name` in `source`; nothing is compiled before its first launch. */
 export function kernel(name: string, source: string): Kernel {
+  sources.set(name, prelude + source);
   let known: number | undefined;
   const id = (): number => {
     if (!addon.kernelCompile) throw new Error("internal: a kernel in a build without CUDA");
