@@ -2,5 +2,7 @@
 export interface Command {
   /** The name and arguments, without the program's own name: `doctor [--json]`. */
   readonly usage: string;
+  /** What `reverie help` says beyond that: options, then an example or two. */
+  readonly details?: string;
   run(argv: string[]): Promise<void>;
 }

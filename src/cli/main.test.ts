@@ -16,7 +16,7 @@ test("without arguments it lists every command and succeeds", () => {
 test("an unknown command is answered with the known ones, exit code 2 and no stack", () => {
   const { stderr, status } = reverie("trian");
   assert.equal(status, 2);
-  assert.match(stderr, /no command named "trian"; there are: start, train, /);
+  assert.match(stderr, /no command named "trian"; did you mean train\? there are: start, train, /);
   assert.doesNotMatch(stderr, /\bat .*\.ts/);
 });
 
@@ -27,9 +27,18 @@ test("a name that every object has is no command", () => {
 test("an unknown option is the user's error, not a crash", () => {
   const { stderr, status } = reverie("doctor", "--jsno");
   assert.equal(status, 2);
-  assert.match(stderr, /--jsno/);
+  assert.match(stderr, /Unknown option '--jsno'; reverie help doctor lists the options/);
 });
 
 test("help for a command shows how it is called", () => {
   assert.match(reverie("help", "doctor").stdout, /usage: reverie doctor \[--json\]/);
 });
+
+for (const name of Object.keys(commands))
+  test(`help ${name} begins with the command's summary and its usage`, async () => {
+    const { usage } = await commands[name]!.load();
+    assert.ok(usage.startsWith(name), usage);
+    const { stdout, status } = reverie("help", name);
+    assert.equal(status, 0);
+    assert.ok(stdout.startsWith(`${commands[name]!.summary}\n\nusage: reverie ${name}`), stdout);
+  });

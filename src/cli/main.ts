@@ -3,20 +3,23 @@
  *
  * 0: done. 1: a bug of ours, with its stack. 2: something the user can fix, in one message without a stack.
  */
-import { UserError } from "#registry";
+import { readFileSync } from "node:fs";
+import { asUserError, nearest, UserError } from "#registry";
 import { commands } from "./commands.ts";
 
 export async function main(argv: readonly string[]): Promise<void> {
   try {
     await runCommand(argv);
   } catch (error) {
-    process.exitCode = report(error);
+    process.exitCode = report(error, argv[0]);
   }
 }
 
 async function runCommand([name, ...rest]: readonly string[]): Promise<void> {
   if (name === undefined || name === "help" || name === "--help" || name === "-h") {
     console.log(rest[0] === undefined ? overview() : await usageOf(rest[0]));
+  } else if (name === "--version" || name === "version") {
+    console.log(`reverie ${version()}`);
   } else if (rest.includes("--help") || rest.includes("-h")) {
     console.log(await usageOf(name));
   } else {
@@ -27,7 +30,11 @@ async function runCommand([name, ...rest]: readonly string[]): Promise<void> {
 async function find(name: string): Promise<NonNullable<(typeof commands)[string]>> {
   const entry = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (entry) return entry;
-  throw new UserError(`no command named "${name}"; there are: ${Object.keys(commands).join(", ")}, help`);
+  const names = [...Object.keys(commands), "help"];
+  const guess = nearest(name, names);
+  throw new UserError(
+    `no command named "${name}"; ${guess ? `did you mean ${guess}? ` : ""}there are: ${names.join(", ")}`,
+  );
 }
 
 function overview(): string {
@@ -40,19 +47,29 @@ function overview(): string {
 
 async function usageOf(name: string): Promise<string> {
   const entry = await find(name);
-  const command = await entry.load();
-  return `${entry.summary}\n\nusage: reverie ${command.usage}`;
+  const { usage, details } = await entry.load();
+  return `${entry.summary}\n\nusage: reverie ${usage}${details === undefined ? "" : `\n\n${details}`}`;
 }
 
-function report(error: unknown): number {
-  if (error instanceof UserError || isArgumentError(error)) {
-    console.error(`error: ${error.message}`);
-    return 2;
+function version(): string {
+  const file = new URL("../../package.json", import.meta.url);
+  return (JSON.parse(readFileSync(file, "utf8")) as { version: string }).version;
+}
+
+function report(error: unknown, command: string | undefined): number {
+  const message = asUserError(error)?.message ?? argumentFault(error, command);
+  if (message === undefined) {
+    console.error(error);
+    return 1;
   }
-  console.error(error);
-  return 1;
+  console.error(`error: ${message}`);
+  return 2;
 }
 
-/** node:util's parseArgs says in its own words which argument it did not expect. */
-const isArgumentError = (error: unknown): error is Error =>
-  error instanceof Error && "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS");
+/** What node:util's parseArgs found wrong, without its advice on dashes. */
+function argumentFault(error: unknown, command: string | undefined): string | undefined {
+  if (!(error instanceof Error && "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS")))
+    return undefined;
+  const [sentence = ""] = error.message.split(/\. |\n/);
+  return `${sentence.replace(/\.$/, "")}; reverie help ${command ?? ""} lists the options`;
+}

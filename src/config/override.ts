@@ -4,9 +4,8 @@
  * `key=value` changes a setting that exists · `+key=value` adds one · `++key=value` does either · `~key` takes one
  * away (`~key=value` only if it has that value) · `group=option`, `group@package=option` choose another preset.
  */
-import { UserError } from "#registry";
+import { nearest, UserError } from "#registry";
 import { merge } from "./merge.ts";
-import { nearest } from "./nearest.ts";
 import { type ConfigNode, commandLine, type MapNode, nodeAt, parsePath, plain, withValue } from "./tree.ts";
 import { parseValue } from "./value-grammar.ts";
 

@@ -1,7 +1,6 @@
 /** What is wrong, or worth knowing, about a configuration: always with the place that wrote it. */
 import type { z } from "zod";
-import { UserError } from "#registry";
-import { nearest } from "./nearest.ts";
+import { nearest, UserError } from "#registry";
 import { commandLine, type MapNode, nodeAt, originAt, type Path, placeOf, plain } from "./tree.ts";
 
 export interface Problem {

@@ -2,8 +2,7 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, dirname, isAbsolute, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { UserError } from "#registry";
-import { nearest } from "./nearest.ts";
+import { nearest, UserError } from "#registry";
 
 /** The folder of the shipped configurations. */
 export const shippedConfigs = fileURLToPath(new URL("../../examples/embodiment/config", import.meta.url));

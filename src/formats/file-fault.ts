@@ -4,7 +4,7 @@
  * A reader makes one `Fault` when it opens a file and hands it down to whatever parses the bytes, so that
  * no parser needs to know where its bytes came from and no message lacks the file's name.
  */
-import { UserError } from "#registry";
+import { systemRefusal, UserError } from "#registry";
 
 /** Makes, to be thrown, the UserError that names the file and says why it cannot be read. */
 export type Fault = (reason: string) => UserError;
@@ -19,6 +19,5 @@ export function describeSystemError(error: unknown): string {
   const code = (error as NodeJS.ErrnoException).code;
   if (code === "ENOENT") return "there is no such file; check the path";
   if (code === "EISDIR") return "it is a folder; give the path of a file inside it";
-  if (code === "EACCES") return "no permission to read it";
-  return error instanceof Error ? error.message : String(error);
+  return systemRefusal(error) ?? (error instanceof Error ? error.message : String(error));
 }

@@ -7,11 +7,11 @@
  */
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { UserError } from "#registry";
+import { nearest, UserError } from "#registry";
 import { type ArrayView, ArrayViews, type ModelArrays } from "./arrays.ts";
 import { type Assets, modelFingerprint } from "./fingerprint.ts";
 import { addon, hasCode, type ModelHandle } from "./native.ts";
-import { nearestName, type ObjectKind, objectKinds } from "./object-kinds.ts";
+import { type ObjectKind, objectKinds } from "./object-kinds.ts";
 
 export interface LoadOptions {
   /** Files by name, found before those on disk. */
@@ -79,9 +79,9 @@ export class Model implements Disposable {
   id(kind: ObjectKind, name: string): number {
     const found = this.#idsOf(kind).get(name);
     if (found !== undefined) return found;
-    const nearest = nearestName(name, [...this.#idsOf(kind).keys()]);
+    const guess = nearest(name, [...this.#idsOf(kind).keys()]);
     throw new UserError(
-      `${this.name} has no ${kind} named "${name}"${nearest ? `; did you mean "${nearest}"?` : ""}`,
+      `${this.name} has no ${kind} named "${name}"${guess ? `; did you mean "${guess}"?` : ""}`,
     );
   }
 

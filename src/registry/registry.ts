@@ -3,6 +3,7 @@
  *
  * Entries load lazily, so that a run pays only for the families it uses.
  */
+import { nearest } from "./nearest.ts";
 import { UserError } from "./user-error.ts";
 
 export class Registry<T> {
@@ -27,8 +28,12 @@ export class Registry<T> {
 
   async get(name: string): Promise<T> {
     const load = this.#entries.get(name);
-    if (!load) throw new UserError(`no ${this.#kind} named "${name}"; there are: ${this.names().join(", ")}`);
-    return load();
+    if (load) return load();
+    const guess = nearest(name, this.names());
+    throw new UserError(
+      `no ${this.#kind} named "${name}"; there are: ${this.names().join(", ")}` +
+        `${guess === undefined ? "" : `; did you mean ${guess}?`}`,
+    );
   }
 
   names(): string[] {

@@ -4,7 +4,7 @@
  * It reads the configuration itself (what was checked holds functions, which do not travel), runs, and reports by messages.
  */
 import { parentPort, workerData } from "node:worker_threads";
-import { UserError } from "#registry";
+import { asUserError } from "#registry";
 import type { EngineRequest, FromEngine, ToEngine } from "./engine.ts";
 import { evaluateOnly } from "./evaluate-only.ts";
 import { describeEvaluation, writeEvaluation } from "./evaluation/results.ts";
@@ -59,9 +59,13 @@ work()
   .then(
     () => send({ kind: "done", stopped: running?.stopping ?? false }),
     (error: unknown) => {
-      const isUserError = error instanceof UserError;
+      const fixable = asUserError(error);
       const { message, stack } = error instanceof Error ? error : new Error(String(error));
-      send({ kind: "failed", error: isUserError ? message : (stack ?? message), isUserError });
+      send({
+        kind: "failed",
+        error: fixable?.message ?? stack ?? message,
+        isUserError: fixable !== undefined,
+      });
     },
   )
   .finally(() => port.close());

@@ -4,6 +4,7 @@ import { z } from "zod";
 import { UserError } from "#registry";
 import type { Device, DType } from "#tensor";
 import { type SftSettings, sftSettings } from "#training";
+import { deviceOf } from "../device.ts";
 
 export const sftUsage =
   "sft --data DIR… --out DIR (--new mini | --model DIR) [--steps 900] [--batch 512] [--lr 1e-3] [--seed 0] " +
@@ -100,11 +101,6 @@ function readValue(text: string): unknown {
   } catch {
     return text;
   }
-}
-
-function deviceOf(name: string): Device {
-  if (/^(cpu|cuda(:\d+)?)$/.test(name)) return name as Device;
-  throw new UserError(`--device is "${name}"; expected cpu, cuda or cuda:1`);
 }
 
 function storedOf(name: string): DType {

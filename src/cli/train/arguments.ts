@@ -3,6 +3,7 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
 import { UserError } from "#registry";
+import { deviceOf } from "../device.ts";
 
 export interface RunArguments {
   readonly config: string;
@@ -75,9 +76,12 @@ function newestRun(name: string): string | undefined {
 }
 
 function deviceOverrides(device: string | undefined): string[] {
-  if (device === undefined || device === "cuda") return []; // accelerators are used wherever there are any
+  if (device === undefined) return [];
   if (device === "cpu") return ["++cluster.simulated_devices=1"];
-  throw new UserError(`--device is "${device}"; expected cpu or cuda`);
+  if (deviceOf(device) === "cuda") return []; // accelerators are used wherever there are any
+  throw new UserError(
+    `--device is "${device}"; expected cpu or cuda; cluster.component_placement says which`,
+  );
 }
 
 /** A model folder, a folder of adapters, or a checkpoint of a run. */

@@ -2,7 +2,8 @@
 import { parseArgs } from "node:util";
 import { z } from "zod";
 import { UserError } from "#registry";
-import { cudaAvailable, type Device } from "#tensor";
+import type { Device } from "#tensor";
+import { deviceOf } from "../device.ts";
 
 export interface WorldArguments {
   readonly data: readonly string[];
@@ -70,16 +71,6 @@ export function parseWorldArguments(argv: string[]): WorldArguments {
     modelKeys: pairs(values["model-set"] ?? []),
     out,
   };
-}
-
-function deviceOf(name: string): Device {
-  if (!/^(cpu|cuda(:\d+)?)$/.test(name))
-    throw new UserError(`--device is "${name}"; expected cpu, cuda or cuda:1`);
-  if (name !== "cpu" && !cudaAvailable())
-    throw new UserError(
-      `--device ${name}: no GPU answers here, or this build has no CUDA; reverie doctor says more`,
-    );
-  return name as Device;
 }
 
 function familyOf(name: string): WorldArguments["family"] {

@@ -32,7 +32,6 @@ export const runFrame = z.strictObject({
   reward: reward.prefault({}),
   critic: z.strictObject({ use_critic_model: z.boolean().default(false) }).prefault({}),
   weight_syncer: weightSyncer.prefault({}),
-  plugins: z.array(z.string()).default([]).describe("modules that register more families"),
 });
 
 /** A whole run, checked. Keys of families are there too, as their schemas returned them. */
