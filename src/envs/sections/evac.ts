@@ -1,7 +1,7 @@
 /** `env_type: evac_wm`: LIBERO imagined by EnerVerse-AC. */
 import { z } from "zod";
 import type { FamilySettings } from "#registry";
-import { chunkFindings, learnedKeys, picture } from "./learned.ts";
+import { chunkFindings, cudaGraph, learnedKeys, picture } from "./learned.ts";
 
 const checkpoint = z.looseObject({ pretrained_checkpoint: z.string() });
 
@@ -22,6 +22,7 @@ export const evacSection: FamilySettings = {
     ddim_eta: z.number().min(0).max(1).default(1),
     condition_fps: z.number().positive().default(2),
     domain_id: z.int().nonnegative().default(11).describe("whose data: 11 is AgiBotWorld"),
+    cuda_graph: cudaGraph,
     reference_quirks: z.boolean().default(false).describe("bring back the reference's flaws"),
     vae_micro_batch_size: z.int().positive().default(64),
     init_params: z.looseObject({}).nullish(), // of the simulator that it imitates

@@ -3,6 +3,12 @@ import { z } from "zod";
 
 export { learnedKeys } from "../learned/settings.ts";
 
+/** For worlds whose captured steps can be replayed. */
+export const cudaGraph = z
+  .boolean()
+  .default(true)
+  .describe("replay captured sampling of small batches on a GPU");
+
 export const picture = z.tuple([z.int().positive(), z.int().positive()]);
 
 type Settings = Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
 /** `env_type: wan_wm`: LIBERO imagined by Wan 2.2. */
 import { z } from "zod";
 import type { FamilySettings } from "#registry";
-import { chunkFindings, learnedKeys, picture } from "./learned.ts";
+import { chunkFindings, cudaGraph, learnedKeys, picture } from "./learned.ts";
 
 export const wanSection: FamilySettings = {
   offload: true,
@@ -17,6 +17,7 @@ export const wanSection: FamilySettings = {
     condition_frame_length: z.int().positive().default(5),
     num_frames: z.int().positive().default(13),
     image_size: picture.default([256, 256]),
+    cuda_graph: cudaGraph,
     retain_action: z.boolean().default(true),
     vae_micro_batch_size: z.int().positive().optional(),
     reward_model: z.strictObject({
