@@ -13,13 +13,17 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { openDemonstrations, openImagination, openLearnedEnv } from "#envs";
 import { type Metrics, readMetricsFile } from "#metrics";
+import { zeros } from "#tensor";
 import { listCheckpoints } from "../checkpoint/folder.ts";
 import { dryRun, readRun } from "../read-run.ts";
 import { silent } from "../reporter.ts";
 import { checkpointRoot, Run } from "../run.ts";
 import { tinyCheckpoint } from "../test-run.ts";
 import { train } from "../train.ts";
+import { judgeSettings, trainJudge } from "../world/judge.ts";
+import { RecordedFrames } from "../world/recorded-frames.ts";
 import type { Round } from "./rounds.ts";
 import { toyWorld } from "./toy-world.ts";
 
@@ -196,5 +200,54 @@ test("a simulator has nothing to learn: co-evolution with one as env.train is re
   await assert.rejects(
     readRun("tabletop_object_grpo_openvlaoft_mini", { overrides }),
     /needs an imagined env\.train.*found libero/,
+  );
+});
+
+test("a second judge in the world's folder votes in its env, and a horizon cuts its dreams off", async () => {
+  const frames = new RecordedFrames([openDemonstrations(data)], "cpu");
+  const brief = {
+    steps: 1,
+    batch_size: 4,
+    lr_warmup_steps: 1,
+    widths: [4, 4, 4, 4],
+    seed: 2,
+    file: "second",
+  };
+  await trainJudge(frames, judgeSettings.parse(brief), world);
+  const section = (more: readonly string[]) =>
+    readRun(configuration, { overrides: [...tiny, ...more], requireFiles: true });
+  const judges = `env.train.judges=[${join(world, "second.pth")}]`;
+  const { config } = await section([judges, "env.train.judge_vote=mean", "env.train.horizon_chunks=1"]);
+  const { judge } = await openImagination(config.env.train, {});
+  assert.equal(judge.name, "mean of 2 judges");
+  const env = await openLearnedEnv(config.env.train, { size: 2 });
+  await env.reset();
+  const { truncated } = await env.step(zeros([2, 8, 7]));
+  assert.deepEqual(truncated.select(1, 7).toArray().map(Number), [1, 1]);
+  await env.close();
+  await assert.rejects(section(["env.train.judge_vote=loudest"]), /min.*mean.*median/s);
+});
+
+test("a run ends before its last step when dreams leave the simulator behind, and keeps the best checkpoint", async () => {
+  const watching = [
+    "runner.max_epochs=4",
+    "runner.val_check_interval=1",
+    "runner.keep_checkpoints=1",
+    "runner.stop_when_gap_grows.enabled=True",
+    "runner.stop_when_gap_grows.patience=1",
+  ];
+  const logs = newFolder();
+  await play([...watching, "env.train.judge_threshold=1"], logs, 1); // no dream succeeds
+  const credulous = [...watching, "env.train.judge_threshold=0", "runner.resume_dir=auto"]; // all do
+  const { metrics, said, root } = await play(credulous, logs);
+  assert.deepEqual(
+    metrics.map((each) => each["eval/dream_gap"]),
+    [0, 1],
+  );
+  assert.match(said.at(-1) ?? "", /grew from 0\.0 to 100\.0 points: training ends.*step 1/);
+  assert.equal(readlinkSync(join(root, "best")), "global_step_1");
+  assert.deepEqual(
+    listCheckpoints(root).map(({ step }) => step),
+    [1, 2],
   );
 });
