@@ -117,11 +117,13 @@ test("its folder opens, imagines, is judged and measured as it is", async () => 
   assert.ok(report.frames.every(({ psnr, drift }) => Number.isFinite(psnr) && Number.isFinite(drift)));
 });
 
-test("a world that goes on learning keeps its predictor and its description", async () => {
+test("a world that goes on learning, in bfloat16, keeps its predictor and its description", async () => {
   const copy = mkdtempSync(join(tmpdir(), "reverie-evac-"));
   cpSync(world, copy, { recursive: true });
-  const settings = evacDenoiserSettings.parse({ ...quick, steps: 2, batch_size: 4, init_from: world });
-  await trainEvacDenoiser(frames, settings, copy);
+  const going = { steps: 2, batch_size: 4, init_from: world, precision: "bf16" };
+  const settings = evacDenoiserSettings.parse({ ...quick, ...going });
+  const losses = await lossesOf((hooks) => trainEvacDenoiser(frames, settings, copy, hooks));
+  assert.ok(losses.length === 2 && losses.every(Number.isFinite), losses.join());
   for (const name of ["action_predictor.pth", "evac.json"])
     assert.deepEqual(readFileSync(join(copy, name)), readFileSync(join(world, name)), name);
   assert.notDeepEqual(readFileSync(join(copy, "evac.ckpt")), readFileSync(join(world, "evac.ckpt")));
