@@ -14,6 +14,7 @@ import { allowTf32, emptyCache, randn, synchronize } from "#tensor";
 import type { BenchOptions } from "./main.ts";
 import { benchPython, Reference } from "./python.ts";
 import { type BenchRow, holds, lessIsBetter, moreIsBetter } from "./row.ts";
+import { evac } from "./world-evac.ts";
 import { type Family, type Place, quietly } from "./world-family.ts";
 import {
   type Bench,
@@ -26,7 +27,7 @@ import {
 import { opensora } from "./world-opensora.ts";
 import { wan } from "./world-wan.ts";
 
-const families: readonly Family[] = [opensora, wan];
+const families: readonly Family[] = [opensora, wan, evac];
 /** Seconds that one number of episodes may take on our side, as predicted from the one before. */
 const patience = 12;
 

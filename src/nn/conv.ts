@@ -1,5 +1,5 @@
 /** Convolutions over one, two or three axes, in PyTorch's layout: weight [out, in / groups, …kernel]. */
-import { fast, noGrad, type Tensor } from "#tensor";
+import { fast, keep, noGrad, scope, type Tensor } from "#tensor";
 import { channelsLast } from "./channels-last.ts";
 import { Module, type ModuleOptions } from "./module.ts";
 import { constant, parameter } from "./parameter.ts";
@@ -47,8 +47,13 @@ class Conv extends Module {
 
   /** Orders the weight in memory as a GPU wants it; its shape and values stay. */
   layOut(): void {
+    this.replaceWeight(channelsLast);
+  }
+
+  protected replaceWeight(ordered: (weight: Tensor) => Tensor): void {
     const old = this.weight;
-    this.weight = noGrad(() => channelsLast(old)).requiresGrad_(old.requiresGrad);
+    this.weight = keep(noGrad(() => scope(() => ordered(old))));
+    old.dispose();
   }
 }
 
@@ -78,9 +83,9 @@ export class Conv3d extends Conv {
   }
 }
 
-/** Lays out the weights of every convolution over pictures or videos, so that no call has to. */
+/** Lays out the weights of every convolution over pictures or videos, so that no call has to. Those that learn stay. */
 export function convolutionsLast(module: Module): void {
   for (const [, part] of module.modules()) {
-    if (part instanceof Conv2d || part instanceof Conv3d) part.layOut();
+    if ((part instanceof Conv2d || part instanceof Conv3d) && !part.weight.requiresGrad) part.layOut();
   }
 }

@@ -11,7 +11,7 @@ import type { Tensor } from "#tensor";
 /** Episodes above which the GPU no longer waits for kernels to be issued. */
 const largestReplayed = 8;
 /** Batch sizes whose graphs are kept. */
-const mostGraphs = 3;
+export const mostGraphs = 3;
 
 type Named = Readonly<Record<string, Tensor | undefined>>;
 

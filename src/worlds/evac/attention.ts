@@ -7,7 +7,18 @@
  *
  * Shapes: B videos, T frames, N sequences, L tokens, M memory tokens, C channels, H heads, E head width.
  */
-import { attention, gelu, LayerNorm, Linear, Module, type ModuleOptions, mergeHeads, splitHeads } from "#nn";
+import {
+  attention,
+  fusedFrameAttention,
+  fusedGatedGelu,
+  gelu,
+  LayerNorm,
+  Linear,
+  Module,
+  type ModuleOptions,
+  mergeHeads,
+  splitHeads,
+} from "#nn";
 import type { Tensor } from "#tensor";
 
 /** What a frame layer attends to besides itself: [B, M, context width], the same for every frame of a video. */
@@ -37,6 +48,16 @@ class SelfAttention extends Module {
 
   forward(x_NLC: Tensor): Tensor {
     return this.mix(this.to_q.forward(x_NLC), this.to_k.forward(x_NLC), this.to_v.forward(x_NLC));
+  }
+
+  /** Over the frames of each pixel where they lie, [B, T, L, C]; for layers that `fusedFrameAttention` fits. */
+  acrossFrames(x_BTLC: Tensor): Tensor {
+    const width = x_BTLC.shape[3]!;
+    const heads = (to: Linear): Tensor => to.forward(x_BTLC).unflatten(3, [this.heads, -1]);
+    const parts = { q: heads(this.to_q), k: heads(this.to_k), v: heads(this.to_v) };
+    const mixed = fusedFrameAttention({ ...parts, strides: [width, width, width] }, { causal: false });
+    if (!mixed) throw new Error("internal: frames do not fit the kernel that was chosen for them");
+    return this.to_out["0"].forward(mixed);
   }
 
   protected mix(q: Tensor, k: Tensor, v: Tensor): Tensor {
@@ -84,9 +105,14 @@ class GatedGelu extends Module {
   }
 
   forward(x_NLC: Tensor): Tensor {
-    const [value, gate] = this.net["0"].proj.forward(x_NLC).chunk(2, 2);
-    return this.net["2"].forward(value!.mul(gelu(gate!)));
+    const both = this.net["0"].proj.forward(x_NLC);
+    return this.net["2"].forward(fusedGatedGelu(both) ?? gated(both));
   }
+}
+
+function gated(both: Tensor): Tensor {
+  const [value, gate] = both.chunk(2, -1);
+  return value!.mul(gelu(gate!));
 }
 
 class GateProjection extends Module {
@@ -127,13 +153,19 @@ export class TransformerLayer extends Module {
 
   /** Without conditions the second attention looks at the sequence itself, like the first. */
   forward(x_NLC: Tensor, conditions?: Conditions): Tensor {
-    let x = x_NLC.add(this.attn1.forward(this.norm1.forward(x_NLC)));
-    const normed = this.norm2.forward(x);
-    const second =
-      conditions && this.attn2 instanceof ConditionAttention
-        ? this.attn2.attend(normed, conditions)
-        : this.attn2.forward(normed);
-    x = x.add(second);
-    return x.add(this.ff.forward(this.norm3.forward(x)));
+    return this.#run(x_NLC, (by, x) =>
+      conditions && by instanceof ConditionAttention ? by.attend(x, conditions) : by.forward(x),
+    );
+  }
+
+  /** Both attentions over the frames of each pixel, [B, T, L, C]. */
+  acrossFrames(x_BTLC: Tensor): Tensor {
+    return this.#run(x_BTLC, (by, x) => by.acrossFrames(x));
+  }
+
+  #run(x: Tensor, look: (by: SelfAttention, x: Tensor) => Tensor): Tensor {
+    const first = this.norm2.forwardSum(x, look(this.attn1, this.norm1.forward(x)));
+    const second = this.norm3.forwardSum(first.sum, look(this.attn2, first.normed));
+    return second.sum.add(this.ff.forward(second.normed));
   }
 }

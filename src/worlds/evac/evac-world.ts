@@ -11,7 +11,9 @@
  *
  * Shapes: B episodes, M memory frames (4), C new ones (8), T = M + C, z latent channels, h w latent positions.
  */
+import { CapturedForward } from "#nn";
 import { cat, type Device, type DType, full, scope, stack, type Tensor, tensor } from "#tensor";
+import { forGpu, mostGraphs, replayable } from "../gpu.ts";
 import { inMicroBatches } from "../micro-batch.ts";
 import type { NoiseSource } from "../noise.ts";
 import {
@@ -50,6 +52,8 @@ export interface EvacParts {
   readonly domain: number;
   readonly vaeMicroBatch: number;
   readonly referenceQuirks: boolean;
+  /** Replay captured denoising steps of small batches on a GPU; on unless false. */
+  readonly cudaGraph?: boolean;
 }
 
 const poseSize = 8;
@@ -69,6 +73,7 @@ export class EvacWorld implements World {
   readonly needsPose = true;
   readonly parts: EvacParts;
   readonly #schedule: readonly DdimStep[];
+  readonly #captured: CapturedForward;
 
   constructor(parts: EvacParts) {
     this.parts = parts;
@@ -76,6 +81,17 @@ export class EvacWorld implements World {
     this.actionSize = parts.predictor.network["0"].weight.shape[1]! - poseSize;
     this.imageSize = parts.imageSize;
     this.#schedule = ddimSteps(noiseTables(parts.sizes), parts.steps, parts.eta);
+    this.#captured = new CapturedForward(
+      ({ window, timestep, pictures, image, actions }) => ({
+        velocity: this.#denoise(window!, timestep!, {
+          pictures: pictures!,
+          image: image!,
+          actions: actions!,
+        }),
+      }),
+      { most: mostGraphs },
+    );
+    forGpu(parts.model);
   }
 
   begin(starts: readonly WorldStart[], slots: readonly number[], noise: NoiseSource): WorldMemory[] {
@@ -139,7 +155,9 @@ export class EvacWorld implements World {
     const place = { dtype: memory_BzMhw.dtype, device: memory_BzMhw.device } as const;
     const tokens = gatherMemory(memories, "tokens");
     return {
-      pictures: this.#pictures(poses, memory_BzMhw, slots, noise),
+      pictures: this.#pictures(poses, memory_BzMhw, slots, noise).to({
+        dtype: model.cond_stage_model.latents.dtype,
+      }),
       image: stack(referenceQuirks ? tokens.map(() => tokens[0]!) : tokens),
       actions: model.cond_stage_model.forward(tensor(relative, place)),
     };
@@ -149,7 +167,7 @@ export class EvacWorld implements World {
     const vae = this.parts.model.first_stage_model;
     const { dtype, device } = vae.quant_conv.weight;
     return inMicroBatches(images_NCHW, this.parts.vaeMicroBatch, (part, start) =>
-      vae.encode(part.to({ dtype, device }), eps_NChw.narrow(0, start, part.shape[0]!)),
+      vae.encode(part.to({ dtype, device }), eps_NChw.narrow(0, start, part.shape[0]!)).float(),
     );
   }
 
@@ -157,7 +175,9 @@ export class EvacWorld implements World {
   decode(latents_BzThw: Tensor): Tensor {
     const vae = this.parts.model.first_stage_model;
     const rows = latents_BzThw.transpose(1, 2).flatten(0, 1);
-    const images = inMicroBatches(rows, this.parts.vaeMicroBatch, (part) => vae.decode(part).float());
+    const { dtype } = vae.post_quant_conv.weight;
+    const decode = (part: Tensor): Tensor => vae.decode(part.to({ dtype })).float();
+    const images = inMicroBatches(rows, this.parts.vaeMicroBatch, decode);
     return images.unflatten(0, [latents_BzThw.shape[0]!, -1]);
   }
 
@@ -171,7 +191,8 @@ export class EvacWorld implements World {
   }
 
   to(place: { device?: Device; dtype?: DType }): void {
-    this.parts.model.to(place);
+    this.#captured.clear();
+    forGpu(this.parts.model.to(place));
     this.parts.predictor.to({ device: place.device });
   }
 
@@ -252,19 +273,31 @@ export class EvacWorld implements World {
     return x;
   }
 
-  /** Of the new frames only. */
-  #velocity(window_BzThw: Tensor, timestep: number, { pictures, image, actions }: EvacConditions): Tensor {
-    const { model, fps, domain, memoryFrames } = this.parts;
+  /** Of the new frames only, float32. Small batches are replayed from a graph. */
+  #velocity(window_BzThw: Tensor, step: number, conditions: EvacConditions): Tensor {
+    const { device } = window_BzThw;
+    const { dtype } = this.parts.model.cond_stage_model.latents;
+    const window = window_BzThw.to({ dtype });
+    const timestep = full([window.shape[0]!], step, { device });
+    const replayed = this.parts.cudaGraph !== false && replayable(window);
+    const velocity = replayed
+      ? this.#captured.run({ window, timestep, ...conditions }).velocity!
+      : this.#denoise(window, timestep, conditions);
+    return velocity.narrow(2, this.parts.memoryFrames, this.chunk).float();
+  }
+
+  /** Of the whole window. */
+  #denoise(window_BzThw: Tensor, timestep: Tensor, { pictures, image, actions }: EvacConditions): Tensor {
+    const { model, fps, domain } = this.parts;
     const { device } = window_BzThw;
     const batch = [window_BzThw.shape[0]!];
-    const whole = model.model.diffusion_model.forward(cat([window_BzThw, pictures], 1), {
+    return model.model.diffusion_model.forward(cat([window_BzThw, pictures], 1), {
       image,
       actions,
-      timestep: full(batch, timestep, { device }),
+      timestep,
       fps: full(batch, fps, { device }),
       domain: full(batch, domain, { dtype: "int64", device }),
     });
-    return whole.narrow(2, memoryFrames, this.chunk);
   }
 
   /** After the first chunk the first picture is what the autoencoder makes of it, as in the reference. */

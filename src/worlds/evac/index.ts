@@ -31,6 +31,7 @@ const settings = z.looseObject({
   condition_fps: z.number().positive().default(2),
   domain_id: z.int().nonnegative().default(11).describe("whose data: 11 is AgiBotWorld"),
   vae_micro_batch_size: z.int().positive().default(64),
+  cuda_graph: z.boolean().default(true).describe("replay captured steps of small batches on a GPU"),
   reference_quirks: z
     .boolean()
     .default(false)
@@ -67,6 +68,7 @@ export const evac = defineWorld({
       domain: own.domain_id,
       vaeMicroBatch: config.vae_micro_batch_size,
       referenceQuirks: config.reference_quirks,
+      cudaGraph: config.cuda_graph,
     });
   },
 });

@@ -3,8 +3,17 @@
  *
  * Shapes: N = B·T frames, C channels, H W positions, L = H·W, B videos, T frames.
  */
-import { Conv1d, GroupNorm, Linear, Module, type ModuleOptions } from "#nn";
-import { aten, type Tensor } from "#tensor";
+import {
+  asLast,
+  Conv1d,
+  frameAttentionFits,
+  fromLast,
+  GroupNorm,
+  Linear,
+  Module,
+  type ModuleOptions,
+} from "#nn";
+import { aten, fusable, type Tensor } from "#tensor";
 import { type Conditions, TransformerLayer } from "./attention.ts";
 
 const groups = 32;
@@ -36,7 +45,7 @@ export class FrameTransformer extends Module {
     let x_NLC = this.proj_in.forward(this.norm.forward(x_NCHW).flatten(2).transpose(1, 2).contiguous());
     for (const layer of this.transformer_blocks) x_NLC = layer.forward(x_NLC, conditions);
     const out = this.proj_out.forward(x_NLC).transpose(1, 2);
-    return x_NCHW.add(out.reshape([...x_NCHW.shape]));
+    return x_NCHW.add(out.unflatten(2, x_NCHW.shape.slice(2)));
   }
 }
 
@@ -66,11 +75,25 @@ export class TimeTransformer extends Module {
     const x_BTCHW = x_NCHW.unflatten(0, [-1, frames]);
     const batch = x_BTCHW.shape[0]!;
     const normed_BCTHW = this.norm.forward(x_BTCHW.transpose(1, 2));
+    const direct_BTCHW = this.#inPlace(normed_BCTHW);
+    if (direct_BTCHW) return x_NCHW.add(direct_BTCHW.flatten(0, 1));
     const rows = normed_BCTHW.permute([0, 3, 4, 2, 1]).reshape([batch * height * width, frames, -1]);
     let x_NTC = asLinear(this.proj_in, rows);
     for (const layer of this.transformer_blocks) x_NTC = layer.forward(x_NTC);
     const out = asLinear(this.proj_out, x_NTC).view([batch, height, width, frames, -1]);
     return x_NCHW.add(out.permute([0, 3, 4, 1, 2]).flatten(0, 1));
+  }
+
+  /** Without moving the frames of a pixel next to each other, where the kernel for that fits. */
+  #inPlace(x_BCTHW: Tensor): Tensor | null {
+    const x_BTHWC = asLast(x_BCTHW);
+    const { attn1 } = this.transformer_blocks[0]!;
+    const fits = frameAttentionFits(x_BTHWC.shape[1]!, 0, attn1.to_q.weight.shape[0]! / attn1.heads);
+    if (!fits || !fusable(x_BTHWC, attn1.to_q.weight)) return null;
+    let x_BTLC = asLinear(this.proj_in, x_BTHWC.flatten(2, 3));
+    for (const layer of this.transformer_blocks) x_BTLC = layer.acrossFrames(x_BTLC);
+    const out_BTLC = asLinear(this.proj_out, x_BTLC);
+    return fromLast(out_BTLC.unflatten(2, x_BTHWC.shape.slice(2, 4))).transpose(1, 2);
   }
 }
 

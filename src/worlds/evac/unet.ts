@@ -8,6 +8,7 @@
  */
 import {
   Conv2d,
+  channelsLast,
   Embedding,
   GroupNorm,
   Linear,
@@ -16,7 +17,7 @@ import {
   silu,
   timestepEmbedding,
 } from "#nn";
-import { cat, scope, type Tensor, zeros } from "#tensor";
+import { cat, fusable, scope, type Tensor, zeros } from "#tensor";
 import type { Conditions } from "./attention.ts";
 import { Downsample, ResidualBlock, Upsample } from "./residual.ts";
 import type { UNetSizes } from "./sizes.ts";
@@ -78,7 +79,7 @@ export class EvacUNet extends Module {
     const time_NM = this.#time(conditions, frames).flatten(0, 1);
     const run = (block: Block, x: Tensor): Tensor =>
       block.reduce((value, layer) => scope(() => runLayer(layer, value, time_NM, conditions, frames)), x);
-    let x = x_BCThw.transpose(1, 2).flatten(0, 1);
+    let x = laidOut(x_BCThw.transpose(1, 2).flatten(0, 1));
     const skips: Tensor[] = [];
     for (const [i, block] of this.input_blocks.entries()) {
       x = run(block, x);
@@ -87,7 +88,7 @@ export class EvacUNet extends Module {
     }
     x = run(this.middle_block, x);
     for (const block of this.output_blocks) x = run(block, cat([x, skips.pop()!], 1));
-    const out = this.out["2"].forward(silu(this.out["0"].forward(x)));
+    const out = this.out["2"].forward(this.out["0"].forwardSilu(x));
     return out.unflatten(0, [batch, frames]).transpose(1, 2);
   }
 
@@ -108,6 +109,9 @@ export class EvacUNet extends Module {
     );
   }
 }
+
+/** Channels last where our own kernels run (bfloat16 on a GPU, no gradients). */
+const laidOut = (x_NChw: Tensor): Tensor => (fusable(x_NChw.contiguous()) ? channelsLast(x_NChw) : x_NChw);
 
 function runLayer(layer: Layer, x: Tensor, time_NM: Tensor, conditions: Conditions, frames: number): Tensor {
   if (layer instanceof ResidualBlock) return layer.forward(x, time_NM, frames);

@@ -8,7 +8,7 @@
  * Shapes: B videos, C channels, T frames, H W positions, O outputs, K frames seen, h w kernel sizes.
  */
 import { asLast, fromLast } from "#nn";
-import { aten, cat, fusable, noGrad, type Tensor } from "#tensor";
+import { aten, cat, fusable, type Tensor } from "#tensor";
 
 export interface Geometry {
   /** Frames before the first that the first output frame sees. */
@@ -21,9 +21,9 @@ export interface Geometry {
 
 /** The weight, [O, C, K, h, w], ordered in memory as [O, h, w, K, C]: so it is also a weight over pictures. */
 export const sideBySideOrder = (weight_OCKhw: Tensor): Tensor =>
-  noGrad(() => weight_OCKhw.permute([0, 3, 4, 2, 1]).contiguous().permute([0, 4, 3, 1, 2]));
+  weight_OCKhw.permute([0, 3, 4, 2, 1]).contiguous().permute([0, 4, 3, 1, 2]);
 
-/** x: [B, C, T, H, W] with channels last in memory; `past` stands before it. Null where the plain way must be gone. */
+/** x: [B, C, T, H, W], best with channels last in memory; `past` stands before it. Null where the plain way must be gone. */
 export function convolveSideBySide(
   x_BCTHW: Tensor,
   past: Tensor | undefined,
@@ -31,9 +31,10 @@ export function convolveSideBySide(
   bias_O: Tensor,
   { look, border, stride }: Geometry,
 ): Tensor | null {
-  const x_BTHWC = asLast(x_BCTHW);
   const weight_OhwKC = weight_OCKhw.permute([0, 3, 4, 2, 1]);
-  if (!fusable(x_BTHWC, bias_O, weight_OhwKC)) return null;
+  if (!fusable(bias_O, weight_OhwKC)) return null;
+  const x_BTHWC = asLast(x_BCTHW).contiguous();
+  if (!fusable(x_BTHWC)) return null;
   const seen = weight_OCKhw.shape[2]!;
   const joined = past && look > 0 ? cat([asLast(past), x_BTHWC], 1) : x_BTHWC;
   const missing = look > 0 ? look - (past?.shape[2] ?? 0) : 0;

@@ -37,7 +37,7 @@ export class CausalConv3d extends Conv3d {
   }
 
   override layOut(): void {
-    this.weight = sideBySideOrder(this.weight);
+    this.replaceWeight(sideBySideOrder);
   }
 
   /** `past`: pictures to stand on the left instead of zeros. */
