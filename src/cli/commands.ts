@@ -27,6 +27,30 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     summary: "compare two evaluations start by start: better, or lucky?",
     load: async () => (await import("./compare.ts")).compareCommand,
   },
+  collect: {
+    summary: "let scripted experts demonstrate a suite's tasks, to learn from",
+    load: async () => (await import("./collect/index.ts")).collectCommand,
+  },
+  sft: {
+    summary: "teach a policy from demonstrations (supervised fine-tuning)",
+    load: async () => (await import("./sft/index.ts")).sftCommand,
+  },
+  world: {
+    summary: "make a world model from recorded episodes, and measure how true it is",
+    load: async () => (await import("./world/index.ts")).worldCommand,
+  },
+  fetch: {
+    summary: "prepare a benchmark or a model on this machine (fetch libero, fetch owner/name)",
+    load: async () => (await import("./fetch.ts")).fetchCommand,
+  },
+  export: {
+    summary: "write demonstrations as a LeRobot dataset (export lerobot)",
+    load: async () => (await import("./export.ts")).exportCommand,
+  },
+  replay: {
+    summary: "play recorded episodes again and say whether they are identical, bit for bit",
+    load: async () => (await import("./replay.ts")).replayCommand,
+  },
   verify: {
     summary: "check that checkpoints are whole, file by file",
     load: async () => (await import("./verify.ts")).verifyCommand,
@@ -38,29 +62,5 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
   demo: {
     summary: "teach a small network to reach with an arm, and take its picture, in seconds",
     load: async () => (await import("./demo/index.ts")).demoCommand,
-  },
-  sft: {
-    summary: "teach a policy from demonstrations (supervised fine-tuning)",
-    load: async () => (await import("./sft/index.ts")).sftCommand,
-  },
-  fetch: {
-    summary: "prepare a benchmark or a model on this machine (fetch libero, fetch owner/name)",
-    load: async () => (await import("./fetch.ts")).fetchCommand,
-  },
-  collect: {
-    summary: "let scripted experts demonstrate a suite's tasks, to learn from",
-    load: async () => (await import("./collect/index.ts")).collectCommand,
-  },
-  export: {
-    summary: "write demonstrations as a LeRobot dataset (export lerobot)",
-    load: async () => (await import("./export.ts")).exportCommand,
-  },
-  world: {
-    summary: "make a world model from recorded episodes, and measure how true it is",
-    load: async () => (await import("./world/index.ts")).worldCommand,
-  },
-  replay: {
-    summary: "play recorded episodes again and say whether they are identical, bit for bit",
-    load: async () => (await import("./replay.ts")).replayCommand,
   },
 };

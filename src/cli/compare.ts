@@ -7,7 +7,10 @@ import { compareEvaluations, comparisonText, readEvaluation } from "#training";
 import type { Command } from "./command.ts";
 
 export const compareCommand: Command = {
-  usage: "compare A B [--json]    (folders of reverie eval, or their results.json)",
+  usage: "compare A B [--json]",
+  details:
+    "A and B are folders of reverie eval, or their results.json, from the same starts. Says how many starts were gained and\n" +
+    "lost, with an exact test of whether that may be luck.",
 
   async run(argv) {
     const { values, positionals } = parseArgs({

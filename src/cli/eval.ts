@@ -9,6 +9,15 @@ export const evalCommand: Command = {
   usage:
     "eval CONFIG [key=value…] [--model DIR] [--greedy] [--out DIR] [--device cpu|cuda] [--config-path DIR]",
 
+  details: `Plays every start of env.eval's suite. Two evaluations of the same starts can be compared: reverie compare.
+
+  --model DIR       a model folder, adapters, or a checkpoint of a run, in place of the configuration's
+  --greedy          the most probable action instead of a sampled one
+  --out DIR         where results.json goes; default logs/<time>-<config>
+  key=value, --device, --config-path: as for reverie train
+
+  reverie eval quickstart --model logs/<run>/quickstart/checkpoints/latest`,
+
   async run(argv) {
     const wishes = parseRunArguments(argv, this.usage);
     await runEvaluation({ ...wishes, overrides: ["runner.only_eval=True", ...wishes.overrides] });
@@ -32,7 +41,9 @@ export async function runEvaluation({ config, overrides, configPath, folder }: R
   const file = readEvaluation(resultFile);
   const { sampling, temperature, passes } = file.protocol;
   const how = sampling === "sample" ? `sampled at temperature ${temperature}` : "greedy";
-  console.log(`${file.protocol.suite ?? file.protocol.env}, ${how}, ${passes} pass(es), ${file.model}\n`);
+  console.log(
+    `${file.protocol.suite ?? file.protocol.env}, ${how}, ${passes === 1 ? "one pass" : `${passes} passes`}, ${file.model}\n`,
+  );
   console.log(evaluationTable(file));
   console.log(`\n${resultFile}`);
 }

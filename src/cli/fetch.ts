@@ -7,6 +7,15 @@ import { fetchModelCommand } from "./fetch-model/command.ts";
 
 export const fetchCommand: Command = {
   usage: "fetch libero|OWNER/MODEL [--from FOLDER|ARCHIVE] [--to FOLDER] [--wheels FOLDER] [--revision NAME]",
+  details: `  --from PATH       takes the files from a local folder or archive instead of the network
+  --to FOLDER       where they go; default: below $REVERIE_HOME, else below ~/.cache/reverie
+  --wheels FOLDER   LIBERO: Python wheels that are already here
+  --revision NAME   a model's branch, tag or commit
+
+What is already there is checked and kept; an interrupted fetch goes on where it stopped.
+
+  reverie fetch libero
+  reverie fetch RLinf/RLinf-OpenVLAOFT-LIBERO-90-Base-Lora`,
 
   async run(argv) {
     const { values, positionals } = parseArgs({

@@ -70,6 +70,8 @@ function report(error: unknown, command: string | undefined): number {
 function argumentFault(error: unknown, command: string | undefined): string | undefined {
   if (!(error instanceof Error && "code" in error && String(error.code).startsWith("ERR_PARSE_ARGS")))
     return undefined;
+  const [, option] = /^Option '(\S+?)['\s].*ambiguous/.exec(error.message) ?? [];
+  if (option) return `${option} needs a value; one that begins with a dash is written ${option}=-1`;
   const [sentence = ""] = error.message.split(/\. |\n/);
   return `${sentence.replace(/\.$/, "")}; reverie help ${command ?? ""} lists the options`;
 }

@@ -6,6 +6,8 @@ import type { Command } from "./command.ts";
 
 export const replayCommand: Command = {
   usage: "replay FILE.replay.json… [--json]",
+  details:
+    "Such files are written with env.eval.video_cfg.save_replays=True. Exit code 1 if one differs, with the first step that does.",
 
   async run(argv) {
     const options = { json: { type: "boolean", default: false } } as const;

@@ -6,7 +6,8 @@ import { findDamage, listCheckpoints } from "#training";
 import type { Command } from "./command.ts";
 
 export const verifyCommand: Command = {
-  usage: "verify DIR    (a checkpoint, a folder of checkpoints, or a run's log folder)",
+  usage: "verify DIR",
+  details: "DIR is a checkpoint, a folder of checkpoints, or a run's log folder.",
 
   async run([path, ...extra]) {
     if (path === undefined || extra.length > 0)

@@ -52,10 +52,11 @@ export class SearchPath {
     const group = dirname(id) === "." ? "" : dirname(id);
     const options = this.options(group);
     const guess = nearest(basename(id), options);
-    const listed = options.length > 30 ? `${options.slice(0, 30).join(", ")}, …` : options.join(", ");
+    const listed =
+      options.length > 0 ? `there are:\n  ${options.join("\n  ")}` : "the folder is empty or absent";
     return new UserError(
       `no configuration "${id}" in ${this.folders.map(nameOf).join(", ")}; ` +
-        `${guess ? `did you mean "${guess}"? ` : ""}${options.length > 0 ? `there are: ${listed}` : "the folder is empty or absent"}`,
+        (guess ? `did you mean "${guess}"?` : listed),
     );
   }
 }

@@ -20,6 +20,14 @@ import { makeBase } from "./starting-checkpoint.ts";
 
 export const sftCommand: Command = {
   usage: sftUsage,
+  details: `  --data DIR        a folder of reverie collect; may be given several times
+  --new mini        begins with a small untrained OpenVLA-OFT; --model DIR with a checkpoint
+  --out DIR         gets base/, step_000075/ … in the published layout, and what --resume needs
+  --steps, --batch, --lr, --seed, --set KEY=VALUE      settings of the training (docs/policies.md)
+  --model-set KEY=VALUE                                keys of the model section, sizes of a new model
+  --store bfloat16  type of the weights on disk; same: that of training. --precision fp32: type in training
+
+  reverie collect tabletop_object && reverie sft --data demonstrations/tabletop_object --new mini --out runs/mini`,
 
   async run(argv) {
     const wishes = parseSftArguments(argv);

@@ -8,9 +8,15 @@ import { Interrupted, Stopping } from "./stopping.ts";
 
 export const startCommand: Command = {
   usage:
-    "start [CONFIG] [key=value…] [--seed N] [--minutes 10] [--control] [--resume] [--out DIR] [--device cpu|cuda] [--config-path DIR]\n\n" +
-    "CONFIG is quickstart unless named. --minutes ends the training early enough for the whole job to take no longer; 0: no limit.\n" +
-    "--control shuffles the advantages: a run that must not improve. --resume goes on where a job was interrupted.",
+    "start [CONFIG] [key=value…] [--seed N] [--minutes 10] [--control] [--resume] [--out DIR] [--device cpu|cuda] [--config-path DIR]",
+
+  details: `CONFIG is quickstart unless named.
+
+  --minutes 10      ends the training early enough for the whole job to take no longer; 0: no limit
+  --control         shuffles the advantages: a run that must not improve
+  --resume          goes on where a job was interrupted
+  --seed N          another seed of the run; the starts that are evaluated stay the same
+  key=value, --out, --device, --config-path: as for reverie train`,
 
   async run(argv) {
     const job = parseJob(argv, this.usage);

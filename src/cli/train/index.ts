@@ -9,6 +9,19 @@ export const trainCommand: Command = {
   usage:
     "train CONFIG [key=value…] [--dry-run] [--resume] [--out DIR] [--model DIR] [--device cpu|cuda] [--config-path DIR]",
 
+  details: `CONFIG is a name from examples/embodiment/config, or a YAML file of your own (RLinf's files work as they are).
+
+  key=value         changes a setting; +key=value adds one, ~key takes one away
+  --dry-run         prints the plan: workers, batch arithmetic, memory, disk; starts nothing
+  --resume          goes on from the newest whole checkpoint of this configuration's last run
+  --out DIR         where results go; default logs/<time>-<config>
+  --model DIR       a model folder, adapters, or a checkpoint of a run, in place of the configuration's
+  --device cpu      leaves the accelerators alone
+  --config-path DIR searched before our own configurations
+
+  reverie train quickstart
+  reverie train libero_10_grpo_openvlaoft --dry-run cluster.simulated_devices=16`,
+
   async run(argv) {
     const wishes = parseRunArguments(argv, this.usage);
     const { config, overrides, configPath, folder } = wishes;
