@@ -29,7 +29,6 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     "workers cluster algorithms policies worlds rewards envs metrics config nn data formats mujoco tensor registry".split(
       " ",
     ),
-  dashboard: ["metrics", "config", "registry"],
   serve: ["policies", "data", "tensor", "formats", "registry"],
 };
 /** The command line may open every room. */

@@ -1,5 +1,5 @@
 /**
- * Every metric by name, with its unit and meaning: the source of docs/metrics.md and of the dashboard's hints.
+ * Every metric by name, with its unit and meaning: the source of docs/metrics.md.
  *
  * Names are those of the LIBERO, OpenSora and Wan documents; `aliases` are the second family of names, from
  * the EVAC and BEHAVIOR documents, and the spellings that RLinf itself writes. Both are always written, so

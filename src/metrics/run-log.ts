@@ -1,7 +1,7 @@
 /**
  * All that a run's numbers are written to, behind one `write`.
  *
- * Always `metrics.jsonl` (what the dashboard and resumption read) and `metrics.log`; and the services that
+ * Always `metrics.jsonl` (what resumption reads) and `metrics.log`; and the services that
  * `runner.logger.logger_backends` names. Every metric goes out under all of its names.
  */
 import { join } from "node:path";

@@ -1,5 +1,5 @@
 /**
- * The program of the thread in which a run lives, so that the main thread stays free for the screen, the dashboard and signals.
+ * The program of the thread in which a run lives, so that the main thread stays free for the screen and signals.
  *
  * It reads the configuration itself (what was checked holds functions, which do not travel), runs, and reports by messages.
  */
