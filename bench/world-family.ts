@@ -34,12 +34,13 @@ export interface Family {
   readonly frameTolerance: number;
 }
 
-/** Matrices and kernels N(0, spread) or by their fan-in; norms stay one and biases zero. */
+/** N(0, spread), or by the fan-in; the ones and zeros of norms and biases stay. */
 export function randomised<M extends Module>(module: M, device: Device, spread?: number): M {
   const generator = new Generator(1, device);
-  for (const weight of module.parameters()) {
+  for (const [name, weight] of module.namedParameters()) {
+    if (weight.ndim === 1 && /\.(weight|bias)$/.test(name)) continue;
     const fan = weight.shape.slice(1).reduce((product, size) => product * size, 1);
-    if (weight.ndim > 1) initNormal(weight, spread ?? 1 / Math.sqrt(fan), generator);
+    initNormal(weight, spread ?? 1 / Math.sqrt(Math.max(fan, 16)), generator);
   }
   return module;
 }

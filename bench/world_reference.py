@@ -1,14 +1,13 @@
 """The Python side of `npm run bench -- worlds`: answers one JSON line a request, for all families.
 
 The models are in world_<family>_reference.py, in plain PyTorch from the published descriptions: bfloat16, no_grad,
-scaled_dot_product_attention, channels-last convolutions with cudnn.benchmark. This file loads small weights for
+scaled_dot_product_attention, channels-last convolutions, cudnn.benchmark where asked for. This file loads small weights for
 the comparison, fills large ones at random, and takes the time.
 """
 import gc, importlib, json, signal, struct, sys, time
 import torch
 
 answers, sys.stdout = sys.stdout, sys.stderr  # whatever a library prints must not look like an answer
-torch.backends.cudnn.benchmark = True
 torch.set_grad_enabled(False)
 torch.set_num_threads(1)
 dtypes = {"float32": torch.float32, "bfloat16": torch.bfloat16}
@@ -99,6 +98,7 @@ def chunk(request):
         for value in world.parameters():
             value.normal_(0, 0.02, generator=generator) if value.ndim > 1 else value.fill_(1)
     cuda = request["device"] == "cuda"
+    torch.backends.cudnn.benchmark = bool(request.get("tuned"))
     given = world.random_inputs(request["envs"], request["device"])
     try:
         signal.signal(signal.SIGALRM, give_up)

@@ -6,7 +6,7 @@
  * one small set of weights in float32 on the CPU and must agree; on a GPU also both in bfloat16. Rows are printed as they are
  * measured, a family that fails leaves the others alone, and numbers of episodes that would take too long are left out.
  * `--only opensora|wan|evac`, `--envs 1,8,16,32`, `--compile` adds torch.compile of the reference's blocks at 8 episodes,
- * `--tiny` tries the bench itself on a CPU.
+ * `--tuned` turns cudnn.benchmark on for the reference (off on both sides otherwise), `--tiny` tries the bench itself on a CPU.
  */
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -40,12 +40,20 @@ export async function bench({ device }: BenchOptions): Promise<BenchRow[]> {
       envs: { type: "string" },
       tiny: { type: "boolean" },
       compile: { type: "boolean" },
+      tuned: { type: "boolean" },
     },
   });
   const tiny = values.tiny === true || device === "cpu"; // the published sizes are not for a CPU
   const place: Place = { device, dtype: device === "cuda" ? "bfloat16" : "float32" };
   const reference = startReference();
-  const state: Bench = { place, reference, tiny, compile: values.compile === true, rows: [] };
+  const state: Bench = {
+    place,
+    reference,
+    tiny,
+    compile: values.compile === true,
+    tuned: values.tuned === true,
+    rows: [],
+  };
   const counts = `${values.envs ?? (tiny ? "1,2" : "1,8,16,32")}`.split(",").map(Number);
   allowTf32(false);
   try {

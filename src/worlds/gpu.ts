@@ -9,7 +9,7 @@ import { CapturedForward, convolutionsLast, type Module } from "#nn";
 import type { Tensor } from "#tensor";
 
 /** Episodes above which the GPU no longer waits for kernels to be issued. */
-const largestReplayed = 8;
+export const largestReplayed = 4;
 /** Batch sizes whose graphs are kept. */
 export const mostGraphs = 3;
 
