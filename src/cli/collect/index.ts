@@ -1,11 +1,10 @@
 /** `collect SUITE`: lets the scripted experts demonstrate a suite's tasks and keeps what they saw and did. */
-import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { type CollectSettings, collectSettingsSchema, findSuite } from "#envs";
 import { UserError } from "#registry";
 import type { Command } from "../command.ts";
+import { emptyFolder, wholeNumber } from "../option-values.ts";
 import { collectDemonstrations } from "./collect.ts";
 import { ProgressLine } from "./progress-line.ts";
 
@@ -98,12 +97,6 @@ function patience(suite: string): number {
 const numberOrText = (value: string): number | string =>
   value.trim() !== "" && Number.isFinite(Number(value)) ? Number(value) : value;
 
-function wholeNumber(option: string, text: string): number {
-  const value = Number(text);
-  if (Number.isInteger(value) && value > 0) return value;
-  throw new UserError(`${option} takes a whole number above zero, not "${text}"`);
-}
-
 function readTasks(suite: string, text: string | undefined): number[] {
   const { tasks } = findSuite(suite);
   if (text === undefined) return tasks.map((_, index) => index);
@@ -112,12 +105,4 @@ function readTasks(suite: string, text: string | undefined): number[] {
     if (word.trim() !== "" && tasks[index]) return index;
     throw new UserError(`--tasks: ${suite} has tasks 0 to ${tasks.length - 1}, not "${word}"`);
   });
-}
-
-function emptyFolder(path: string): string {
-  const folder = resolve(path);
-  if (existsSync(folder) && readdirSync(folder).length > 0)
-    throw new UserError(`${path} is not empty; give another --out or remove it`);
-  mkdirSync(folder, { recursive: true });
-  return folder;
 }

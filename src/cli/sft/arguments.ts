@@ -1,10 +1,9 @@
 /** What `reverie sft` is asked: options checked before anything is read. */
 import { parseArgs } from "node:util";
-import { z } from "zod";
 import { UserError } from "#registry";
 import type { Device, DType } from "#tensor";
 import { type SftSettings, sftSettings } from "#training";
-import { deviceOf } from "../device.ts";
+import { checked, deviceOf, keyValues, wholeNumber } from "../option-values.ts";
 
 export const sftUsage =
   "sft --data DIR… --out DIR (--new mini | --model DIR) [--steps 900] [--batch 512] [--lr 1e-3] [--seed 0] " +
@@ -64,12 +63,12 @@ export function parseSftArguments(argv: string[]): SftArguments {
     fresh: values.new as "mini" | undefined,
     model: values.model,
     settings: settingsOf(values),
-    modelKeys: keysOf(values["model-set"] ?? [], "--model-set"),
+    modelKeys: keyValues("--model-set", values["model-set"] ?? []),
     device: deviceOf(values.device),
     precision: values.precision,
     storedAs: values.store === "same" ? undefined : storedOf(values.store),
-    checkpointEvery: positive(values["checkpoint-every"], "--checkpoint-every"),
-    reportEvery: positive(values["report-every"], "--report-every"),
+    checkpointEvery: wholeNumber("--checkpoint-every", values["checkpoint-every"]),
+    reportEvery: wholeNumber("--report-every", values["report-every"]),
     resume: values.resume,
   };
 }
@@ -78,39 +77,12 @@ function settingsOf(values: Readonly<Record<string, unknown>>): SftSettings {
   const named = { steps: values.steps, batch_size: values.batch, lr: values.lr, seed: values.seed };
   const given = Object.entries(named).filter(([, value]) => value !== undefined);
   const numbers = Object.fromEntries(given.map(([key, value]) => [key, Number(value)]));
-  const extra = keysOf((values.set as string[] | undefined) ?? [], "--set");
-  const parsed = sftSettings.safeParse({ ...numbers, ...extra });
-  if (parsed.success) return parsed.data;
-  throw new UserError(`these settings do not fit:\n${z.prettifyError(parsed.error)}`);
-}
-
-/** KEY=VALUE pairs; a value is read as JSON where it is JSON, else as text. */
-function keysOf(pairs: readonly string[], option: string): Record<string, unknown> {
-  return Object.fromEntries(
-    pairs.map((pair) => {
-      const at = pair.indexOf("=");
-      if (at < 1) throw new UserError(`${option} ${pair}: expected KEY=VALUE`);
-      return [pair.slice(0, at), readValue(pair.slice(at + 1))];
-    }),
-  );
-}
-
-function readValue(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
+  const extra = keyValues("--set", (values.set as string[] | undefined) ?? []);
+  return checked(sftSettings, { ...numbers, ...extra });
 }
 
 function storedOf(name: string): DType {
   const types: readonly string[] = ["bfloat16", "float16", "float32"];
   if (types.includes(name)) return name as DType;
   throw new UserError(`--store is "${name}"; expected ${types.join(", ")} or same`);
-}
-
-function positive(text: string, option: string): number {
-  const value = Number(text);
-  if (Number.isSafeInteger(value) && value > 0) return value;
-  throw new UserError(`${option} is "${text}"; expected 1, 2, 3, …`);
 }

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
 import { UserError } from "#registry";
-import { deviceOf } from "../device.ts";
+import { deviceOf } from "../option-values.ts";
 
 export interface RunArguments {
   readonly config: string;

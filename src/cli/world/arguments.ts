@@ -1,9 +1,8 @@
 /** What the `world` commands are asked: shared options, checked before anything is read. */
 import { parseArgs } from "node:util";
-import { z } from "zod";
 import { UserError } from "#registry";
 import type { Device } from "#tensor";
-import { deviceOf } from "../device.ts";
+import { deviceOf, keyValues } from "../option-values.ts";
 
 export interface WorldArguments {
   readonly data: readonly string[];
@@ -55,7 +54,7 @@ export function parseWorldArguments(argv: string[]): WorldArguments {
   const given = Object.entries(named).filter(([, value]) => value !== undefined);
   const settings = {
     ...Object.fromEntries(given.map(([key, value]) => [key, Number(value)])),
-    ...pairs(values.set ?? []),
+    ...keyValues("--set", values.set ?? []),
   };
   return {
     data,
@@ -68,7 +67,7 @@ export function parseWorldArguments(argv: string[]): WorldArguments {
     timeLimit: minutesOf(values.minutes),
     policy,
     suite,
-    modelKeys: pairs(values["model-set"] ?? []),
+    modelKeys: keyValues("--model-set", values["model-set"] ?? []),
     out,
   };
 }
@@ -83,32 +82,4 @@ function minutesOf(text: string | undefined): number | undefined {
   const minutes = Number(text);
   if (Number.isFinite(minutes) && minutes > 0) return 60 * minutes;
   throw new UserError(`--minutes takes a number above zero, not "${text}"`);
-}
-
-/** KEY=VALUE; a value is JSON where it can be read so, else text. */
-export function pairs(given: readonly string[]): Record<string, unknown> {
-  return Object.fromEntries(
-    given.map((pair) => {
-      const at = pair.indexOf("=");
-      if (at < 1) throw new UserError(`--set ${pair}: expected KEY=VALUE`);
-      return [pair.slice(0, at), readValue(pair.slice(at + 1))];
-    }),
-  );
-}
-
-function readValue(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
-}
-
-export function checked<S extends z.ZodType>(
-  schema: S,
-  settings: Readonly<Record<string, unknown>>,
-): z.infer<S> {
-  const parsed = schema.safeParse(settings);
-  if (parsed.success) return parsed.data;
-  throw new UserError(`these settings do not fit:\n${z.prettifyError(parsed.error)}`);
 }

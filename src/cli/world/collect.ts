@@ -1,13 +1,11 @@
 /** `world collect SUITE`: records episodes to make a world from, by scripted experts or by a policy. */
-import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { recordingSettings } from "#envs";
 import { UserError } from "#registry";
 import { type RecordingOrder, recordEpisodes } from "#training";
 import { ProgressLine } from "../collect/progress-line.ts";
-import { checked, pairs } from "./arguments.ts";
+import { checked, deviceOf, emptyFolder, keyValues, wholeNumber } from "../option-values.ts";
 import { policySection } from "./policy-section.ts";
 
 export const collectUsage =
@@ -35,15 +33,15 @@ export async function collectFootage(argv: string[]): Promise<void> {
   const settings = checked(recordingSettings, {
     suite,
     seed: Number(values.seed),
-    ...pairs(values.set ?? []),
+    ...keyValues("--set", values.set ?? []),
   });
   const order: RecordingOrder = {
     settings,
     ...(values.policy !== undefined && {
       policy: {
-        section: policySection(values.policy, suite, pairs(values["model-set"] ?? [])),
+        section: policySection(values.policy, suite, keyValues("--model-set", values["model-set"] ?? [])),
         play: { temperatures: temperaturesOf(values.temperatures), at_once: 12 },
-        device: values.device,
+        device: deviceOf(values.device),
       },
     }),
   };
@@ -64,18 +62,4 @@ function temperaturesOf(text: string): number[] {
   const values = text.split(",").map(Number);
   if (values.every((value) => Number.isFinite(value) && value >= 0)) return values;
   throw new UserError(`--temperatures takes numbers from 0 (greedy) up, such as 1,1,1.3; not "${text}"`);
-}
-
-function wholeNumber(option: string, text: string): number {
-  const value = Number(text);
-  if (Number.isInteger(value) && value > 0) return value;
-  throw new UserError(`${option} takes a whole number above zero, not "${text}"`);
-}
-
-function emptyFolder(path: string): string {
-  const folder = resolve(path);
-  if (existsSync(folder) && readdirSync(folder).length > 0)
-    throw new UserError(`${path} is not empty; give another --out or remove it`);
-  mkdirSync(folder, { recursive: true });
-  return folder;
 }

@@ -26,7 +26,8 @@ import {
   writeSideBySide,
 } from "#training";
 import type { World } from "#worlds";
-import { checked, type WorldArguments } from "./arguments.ts";
+import { checked } from "../option-values.ts";
+import type { WorldArguments } from "./arguments.ts";
 import { policySection } from "./policy-section.ts";
 
 export const evaluationSettings = z.strictObject({

@@ -31,7 +31,8 @@ import {
   writeStarts,
 } from "#training";
 import type { Command } from "../command.ts";
-import { checked, parseWorldArguments, sharedUsage, type WorldArguments } from "./arguments.ts";
+import { checked } from "../option-values.ts";
+import { parseWorldArguments, sharedUsage, type WorldArguments } from "./arguments.ts";
 import { collectFootage, collectUsage } from "./collect.ts";
 import { evaluate } from "./evaluate.ts";
 import { progressLine } from "./progress.ts";

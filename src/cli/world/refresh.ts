@@ -2,7 +2,8 @@
 import { openDemonstrations } from "#envs";
 import { UserError } from "#registry";
 import { RecordedFrames, refreshSettings, refreshWorld, truthTable } from "#training";
-import { checked, type WorldArguments } from "./arguments.ts";
+import { checked } from "../option-values.ts";
+import type { WorldArguments } from "./arguments.ts";
 import { progressLine } from "./progress.ts";
 
 export async function refresh({ data, exam, world, device, settings }: WorldArguments): Promise<void> {

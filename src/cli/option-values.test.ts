@@ -1,0 +1,41 @@
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { cudaAvailable } from "#tensor";
+import { deviceOf, emptyFolder, keyValues, wholeNumber } from "./option-values.ts";
+
+test("a device that this machine does not have is refused, not replaced by another", () => {
+  assert.equal(deviceOf("cpu"), "cpu");
+  assert.throws(() => deviceOf("tpu"), /--device is "tpu"; expected cpu, cuda or cuda:1/);
+  if (cudaAvailable()) assert.equal(deviceOf("cuda"), "cuda");
+  else assert.throws(() => deviceOf("cuda"), /no GPU answers here/);
+});
+
+test("a pair's value is JSON where it is JSON, and may hold equal signs", () => {
+  assert.deepEqual(keyValues("--set", ["a=1", "b=x", "c=[1,2]", "d=y=z", "e="]), {
+    ...{ a: 1, b: "x", c: [1, 2], d: "y=z", e: "" },
+  });
+  assert.throws(() => keyValues("--set", ["=1"]), /--set =1: expected KEY=VALUE/);
+});
+
+test("a pair cannot reach an object's prototype", () => {
+  assert.equal(({} as Record<string, unknown>).polluted, undefined);
+  keyValues("--set", ['__proto__={"polluted": 1}']);
+  assert.equal(({} as Record<string, unknown>).polluted, undefined);
+});
+
+test("whole numbers above zero, and nothing else", () => {
+  assert.equal(wholeNumber("--steps", "12"), 12);
+  for (const text of ["0", "-1", "1.5", "many", "", "1e99"])
+    assert.throws(() => wholeNumber("--steps", text), /--steps takes a whole number above zero/);
+});
+
+test("a folder that holds something is not written into", (context) => {
+  const folder = mkdtempSync(join(tmpdir(), "reverie-out-"));
+  context.after(() => rmSync(folder, { recursive: true }));
+  assert.equal(emptyFolder(join(folder, "new", "deep")), join(folder, "new", "deep"));
+  writeFileSync(join(folder, "file"), "");
+  assert.throws(() => emptyFolder(folder), /is not empty; give another --out or remove it/);
+});

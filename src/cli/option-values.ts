@@ -1,0 +1,60 @@
+/** What the values of options mean, the same for every command: devices, whole numbers, KEY=VALUE pairs, new folders. */
+import { existsSync, mkdirSync, readdirSync } from "node:fs";
+import { resolve } from "node:path";
+import { z } from "zod";
+import { UserError } from "#registry";
+import { cudaAvailable, type Device } from "#tensor";
+
+export function deviceOf(name: string): Device {
+  if (!/^(cpu|cuda(:\d+)?)$/.test(name))
+    throw new UserError(`--device is "${name}"; expected cpu, cuda or cuda:1`);
+  if (name !== "cpu" && !cudaAvailable())
+    throw new UserError(
+      `--device ${name}: no GPU answers here, or this build has no CUDA; reverie doctor says more`,
+    );
+  return name as Device;
+}
+
+export function wholeNumber(option: string, text: string): number {
+  const value = Number(text);
+  if (Number.isSafeInteger(value) && value > 0) return value;
+  throw new UserError(`${option} takes a whole number above zero, not "${text}"`);
+}
+
+/** KEY=VALUE pairs; a value is read as JSON where it is JSON, else as text. */
+export function keyValues(option: string, pairs: readonly string[]): Record<string, unknown> {
+  return Object.fromEntries(
+    pairs.map((pair) => {
+      const at = pair.indexOf("=");
+      if (at < 1) throw new UserError(`${option} ${pair}: expected KEY=VALUE`);
+      return [pair.slice(0, at), readValue(pair.slice(at + 1))];
+    }),
+  );
+}
+
+function readValue(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** The settings, if the schema takes them. */
+export function checked<S extends z.ZodType>(
+  schema: S,
+  settings: Readonly<Record<string, unknown>>,
+): z.infer<S> {
+  const parsed = schema.safeParse(settings);
+  if (parsed.success) return parsed.data;
+  throw new UserError(`these settings do not fit:\n${z.prettifyError(parsed.error)}`);
+}
+
+/** A folder of its own for what a command writes. */
+export function emptyFolder(path: string): string {
+  const folder = resolve(path);
+  if (existsSync(folder) && readdirSync(folder).length > 0)
+    throw new UserError(`${path} is not empty; give another --out or remove it`);
+  mkdirSync(folder, { recursive: true });
+  return folder;
+}
