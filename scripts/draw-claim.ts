@@ -46,8 +46,8 @@ for (const { colour, success } of curves) {
     canvas.line([x(i), y(success[i - 1]!)], [x(i + 1), y(success[i]!)], colour, 3);
 }
 canvas.text("success in training", [plot.left, 28], { colour: ink as Colour });
-canvas.text("GRPO", [plot.left + 420, 28], { colour: learned as Colour });
-canvas.text("shuffled advantages", [plot.left + 520, 28], { colour: control as Colour });
+canvas.text("true advantages", [plot.left + 420, 28], { colour: learned as Colour });
+canvas.text("shuffled advantages", [plot.left + 640, 28], { colour: control as Colour });
 canvas.text("training step", [(plot.left + plot.right) / 2, size.height - 22], {
   colour: ink as Colour,
   align: "centre",
