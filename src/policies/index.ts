@@ -10,10 +10,12 @@ export type {
   EvaluateOptions,
   LearnOptions,
   LoadOptions,
+  Part,
   Policy,
   PolicyFamily,
   Sampling,
   SaveOptions,
+  WeightKeeper,
 } from "./policy.ts";
 
 export const policies = new Registry<PolicyFamily>("policy", {

@@ -30,7 +30,23 @@ export interface EvaluateOptions extends Sampling {
   readonly entropy?: boolean;
 }
 
+/** Where the weights of one piece of a network are: paths of fields, as in names of parameters. */
+export type Part = readonly string[];
+
+/**
+ * Who holds the weights of a network whose parts are here only while they work, and gets their gradients.
+ *
+ * A policy asks for parts in an order that depends on nothing but its settings, so that ranks which hold a share each ask alike.
+ */
+export interface WeightKeeper {
+  bring(part: Part): void;
+  /** After a backward pass the part's gradients are in `.grad`. */
+  take(part: Part, after: "forward" | "backward"): void;
+}
+
 export interface LearnOptions extends EvaluateOptions {
+  /** The weights of `Policy.parts` are not here: learns layer by layer, whatever `checkpointing` says. */
+  readonly keeper?: WeightKeeper | undefined;
   /** Keeps each layer's input only and computes the rest again on the way back: less memory, a third more work. */
   readonly checkpointing?: boolean;
 }
@@ -67,6 +83,8 @@ export interface Policy {
   readonly actionSize: number;
   /** Values per decision: 0 without a critic. */
   readonly valueCount: number;
+  /** Pieces whose weights need to be here only while they work, when the policy learns. */
+  readonly parts: readonly Part[];
 
   act(observation: Observation, options: ActOptions): PolicyStep;
   /** The recorded sample once more, with gradients. A `Minibatch` or a `PolicyStep` both fit. */

@@ -85,6 +85,14 @@ export class ProcessGroup {
   reduceScatter(out: Tensor, input: Tensor, reduction: Reduction = "sum"): Promise<void> {
     return this.#run("reduce_scatter", out, input, reductionCodes[reduction]);
   }
+  /** As `allGather`, and this thread waits for it: for work that cannot be interrupted, such as a pass through layers. */
+  allGatherNow(out: Tensor, input: Tensor): void {
+    this.#runNow("all_gather", out, input, 0);
+  }
+  /** As `reduceScatter`, and this thread waits for it. */
+  reduceScatterNow(out: Tensor, input: Tensor, reduction: Reduction = "sum"): void {
+    this.#runNow("reduce_scatter", out, input, reductionCodes[reduction]);
+  }
   send(tensor: Tensor, to: number): Promise<void> {
     return this.#run("send", tensor, null, to);
   }
@@ -109,12 +117,23 @@ export class ProcessGroup {
   }
 
   async #run(kind: string, out: Tensor | null, input: Tensor | null, x: number): Promise<void> {
-    const timeout = this.#options.timeoutMs ?? 300_000;
     try {
-      const work = addon.collective(this.#group, kind, out?.handle ?? 0, input?.handle ?? 0, x, timeout);
-      await addon.collectiveWaitAsync(work);
+      await addon.collectiveWaitAsync(this.#start(kind, out, input, x));
     } catch (cause) {
       explain(kind, this.#options)(cause);
     }
+  }
+
+  #runNow(kind: string, out: Tensor, input: Tensor, x: number): void {
+    try {
+      addon.collectiveWait(this.#start(kind, out, input, x));
+    } catch (cause) {
+      explain(kind, this.#options)(cause);
+    }
+  }
+
+  #start(kind: string, out: Tensor | null, input: Tensor | null, x: number): number {
+    const timeout = this.#options.timeoutMs ?? 300_000;
+    return addon.collective(this.#group, kind, out?.handle ?? 0, input?.handle ?? 0, x, timeout);
   }
 }

@@ -16,9 +16,9 @@ export interface Layer {
   forward(inputs: readonly Tensor[]): readonly Tensor[];
   /** Those that want gradients, by name. */
   readonly parameters: ReadonlyMap<string, Tensor>;
-  /** Called before and after each use, for weights that live elsewhere. */
+  /** Called before and after each use, for weights that live elsewhere; a backward pass has handed its gradients over by then. */
   readonly gather?: () => void;
-  readonly free?: () => void;
+  readonly free?: (after: "forward" | "backward") => void;
 }
 
 type Accept = (name: string, gradient: Tensor) => void;
@@ -45,7 +45,7 @@ export function layerWise(layers: readonly Layer[], inputs: readonly Tensor[]): 
     saved.push(current);
     layer.gather?.();
     current = noGrad(() => scope(() => [...layer.forward(current)])).map((t) => keep(t));
-    layer.free?.();
+    layer.free?.("forward");
   }
   const outputs = current;
   const dispose = () => {
@@ -101,6 +101,6 @@ function stepBack(
     let next = 0;
     return leaves.map((leaf) => (ofInputs && isFloat(leaf) ? (gradients[next++] ?? null) : null));
   });
-  layer.free?.();
+  layer.free?.("backward");
   return kept.map((t) => t && keep(t));
 }

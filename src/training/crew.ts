@@ -98,10 +98,18 @@ export class Crew {
     const due = version % this.checked.config.runner.weight_sync_interval === 0;
     if (!due && !now && this.#synced) return;
     this.#synced = true;
+    await this.makeWhole();
     await this.#sync.publish(version, this.actors.first.optimizer.weights);
     for (const worker of this.rollouts) await worker.refreshWeights(this.#sync);
     this.actors.first.rest();
     await Promise.all(this.actors.others.map((actor) => actor.call("rest")));
+  }
+
+  /** The first actor holds all weights, to be acted with or saved, also where ranks shard them. */
+  async makeWhole(): Promise<void> {
+    const { first, others } = this.actors;
+    if (first.isWhole) return;
+    await Promise.all([...others.map((actor) => actor.call("lendWeights")), first.makeWhole(true)]);
   }
 
   /** Plays all rollout epochs of a training step; collects again for groups that teach nothing, where asked to. */

@@ -250,7 +250,7 @@ const eight = [
 ];
 const ranks = (count: number) => `cluster.simulated_devices=${count}`;
 
-for (const strategy of ["no_shard", "full_shard"]) {
+for (const strategy of ["no_shard", "shard_grad_op", "full_shard"]) {
   test(`one actor rank and four (${strategy}) give the same losses to 1e-6 over five steps`, async () => {
     const sharding = `actor.fsdp_config.sharding_strategy=${strategy}`;
     const one = await play(grpo, [...eight, "runner.max_epochs=5", ranks(1)]);

@@ -11,6 +11,7 @@ import {
   countLossTotals,
   dealMinibatches,
   type LossContext,
+  type LossTotals,
   lossMetrics,
   lossSumCount,
   type Ranks,
@@ -77,6 +78,7 @@ export class ActorWorker {
       topK,
       entropy: this.#settings.entropy_bonus > 0,
       checkpointing: config.actor.fsdp_config.gradient_checkpointing,
+      keeper: this.optimizer.layers,
     };
   }
 
@@ -89,7 +91,7 @@ export class ActorWorker {
     const tensors = () => [
       ...optimizer.tensors(),
       ...(this.#parts.reference?.module.parameters() ?? []),
-      ...(withWeights ? policy.module.parameters() : []),
+      ...(withWeights && !optimizer.layers ? policy.module.parameters() : []),
     ];
     return new Shelter(tensors, policy.device, () => policy.weightsMoved?.());
   }
@@ -99,9 +101,35 @@ export class ActorWorker {
     return this.#shelter?.bytesAway ?? 0;
   }
 
-  /** Makes room for others until the next call. */
+  /** Makes room for others until the next call. Sharded weights need no room of their own: all ranks can make them whole again. */
   rest(): void {
+    if (this.#parts.leaves === "everything" && this.isWhole) this.optimizer.layers?.scatter();
     if (this.#shelter && !this.#shelter.isAway) this.#shelter.rest();
+  }
+
+  /** Whether all weights are here, to be acted with or saved. */
+  get isWhole(): boolean {
+    return this.optimizer.layers?.isWhole ?? true;
+  }
+
+  /** Gathers sharded weights, to `stay` here or only for other ranks. All ranks must ask together. */
+  makeWhole(stay: boolean): Promise<void> {
+    const { layers } = this.optimizer;
+    if (!layers) return Promise.resolve();
+    return this.#awake(async () => {
+      layers.makeWhole(stay);
+      this.policy.weightsMoved?.();
+    });
+  }
+
+  /** Bytes of the network's weights on this rank, now and at most since learning began. */
+  get weightBytes(): { readonly now: number; readonly peak: number } {
+    const { layers } = this.optimizer;
+    const sharded = new Set(layers?.pieces.flatMap(({ weights }) => weights));
+    const rest = this.policy.module.parameters().filter((weight) => !sharded.has(weight));
+    const bytes = rest.reduce((sum, { byteLength }) => sum + byteLength, 0);
+    const { now, peak } = layers?.bytes ?? { now: 0, peak: 0 };
+    return { now: now + bytes, peak: peak + bytes };
   }
 
   /** Everything is on its device during `work`, and may leave afterwards. */
@@ -126,6 +154,7 @@ export class ActorWorker {
 
   async #learn(samples: Minibatch, step: number, onMinibatch?: () => void): Promise<Learned> {
     const { config } = this.#parts;
+    this.optimizer.layers?.scatter();
     this.optimizer.setRates(this.#rate(step));
     const device = this.policy.device;
     const totals: Totals = {
@@ -184,16 +213,14 @@ export class ActorWorker {
     const denominators = await countLossTotals(whole, context, this.#ranks);
     const own = scope(() => this.#select(samples, liveRows(whole, rows)));
     disposeSamples(whole);
+    const { micro_batch_size: micro } = config.actor;
     const size = minibatchSize(own);
-    for (let start = 0; start < size; start += config.actor.micro_batch_size) {
-      const length = Math.min(config.actor.micro_batch_size, size - start);
+    const rounds = await this.#rounds(Math.ceil(size / micro));
+    for (let round = 0; round < rounds; round++) {
+      const length = Math.min(micro, size - round * micro);
       scope(() => {
-        const part = this.#withReference(sliceSamples(own, start, length));
-        this.policy.learn(part, this.#learnOptions, (evaluation) => {
-          const { loss, sums } = computeLoss(evaluation, part, denominators, context);
-          noGrad(() => totals.sums.add_(sums));
-          return loss;
-        });
+        const part = length > 0 ? sliceSamples(own, round * micro, length) : sliceSamples(own, 0, 1);
+        this.#learnPart(this.#withReference(part), denominators, context, length > 0 ? totals : undefined);
       });
       await new Promise(setImmediate); // messages, timers and signals live on
     }
@@ -201,6 +228,21 @@ export class ActorWorker {
     const { norm, taken } = await this.optimizer.step();
     if (taken) totals.norm += norm;
     totals[taken ? "taken" : "skipped"]++;
+  }
+
+  /** How many micro-batches: ranks that gather each other's weights must all go through as many. */
+  async #rounds(own: number): Promise<number> {
+    return this.optimizer.layers ? ((await this.#ranks.max([own]))[0] ?? own) : own;
+  }
+
+  /** One micro-batch; or, without totals to add to, a pass that teaches nothing. */
+  #learnPart(part: Minibatch, denominators: LossTotals, context: LossContext, totals?: Totals): void {
+    this.policy.learn(part, this.#learnOptions, (evaluation) => {
+      const { loss, sums } = computeLoss(evaluation, part, denominators, context);
+      if (!totals) return loss.mul(0);
+      noGrad(() => totals.sums.add_(sums));
+      return loss;
+    });
   }
 
   /** The chosen samples; what the loss reads goes to the policy's device, forward inputs follow when they are used. */

@@ -69,6 +69,9 @@ export interface RemoteActor {
   /** Takes part when the optimiser's state is gathered. */
   shareState(): Promise<void>;
   rest(): Promise<void>;
+  /** Takes part when sharded weights are gathered for the first rank. */
+  lendWeights(): Promise<void>;
+  weightBytes(): Promise<{ readonly now: number; readonly peak: number }>;
 }
 
 /** For threads: the tensors that arrive are freed after use. */
@@ -96,6 +99,8 @@ export async function openRemoteActor(options: ActorOptions): Promise<RemoteActo
     async rest() {
       actor.rest();
     },
+    lendWeights: () => actor.makeWhole(false),
+    weightBytes: async () => actor.weightBytes,
     async loadWeights(weights) {
       actor.policy.module.loadState(weights, { strict: false });
       actor.optimizer.rereadWeights();

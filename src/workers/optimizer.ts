@@ -2,6 +2,8 @@
  * The optimiser of a policy: one group for the policy, one for its critic, each with its own learning rate.
  *
  * While the critic warms up only its group moves; the policy's moments are left as they are, so that nothing of the warm-up lingers.
+ * `actor.fsdp_config.sharding_strategy` says what ranks spread among them: nothing (no_shard), gradients and the optimiser's state
+ * (shard_grad_op), or the weights too (full_shard).
  */
 import type { Ranks } from "#algorithms";
 import type { RunConfig } from "#config";
@@ -9,10 +11,22 @@ import type { Policy } from "#policies";
 import { UserError } from "#registry";
 import type { ProcessGroup, Tensor } from "#tensor";
 import { sumGradients } from "./gradient-group.ts";
+import { LayerShards } from "./layer-shards.ts";
 import { ShardedUpdate } from "./sharded-update.ts";
 import { type GradientStep, type WeightGroup, type WeightUpdate, WholeUpdate } from "./weight-update.ts";
 
 const isCritic = (name: string): boolean => name.includes("value_head");
+const [policyGroup, criticGroup] = [0, 1];
+
+/** Strategies that also shard the weights. On one machine hybrid_shard is full_shard. */
+const wholly: ReadonlySet<string> = new Set(["full_shard", "hybrid_shard"]);
+
+function openShards({ module, parts }: Policy, group: ProcessGroup): LayerShards {
+  const weights = module.namedParameters();
+  const groupOf = (name: string): number | undefined =>
+    weights.get(name)?.requiresGrad ? (isCritic(name) ? criticGroup : policyGroup) : undefined;
+  return new LayerShards({ parts, weights, groupOf, group });
+}
 
 /** The other ranks, where there are any. */
 export interface Company {
@@ -27,6 +41,8 @@ export class PolicyOptimizer {
   readonly #update: WeightUpdate;
   readonly #company: Company | undefined;
   readonly #sharded: boolean;
+  /** Where weights are sharded too, who brings them. */
+  readonly layers: LayerShards | undefined;
   /** Optimiser steps taken so far, in all. */
   steps = 0;
 
@@ -37,7 +53,9 @@ export class PolicyOptimizer {
     this.#settings = actor.optim;
     this.weights = new Map(trained);
     this.#company = company;
-    this.#sharded = company !== undefined && actor.fsdp_config.sharding_strategy !== "no_shard";
+    const strategy = company ? actor.fsdp_config.sharding_strategy : "no_shard";
+    this.#sharded = strategy !== "no_shard";
+    this.layers = company && wholly.has(strategy) ? openShards(policy, company.group) : undefined;
     this.#update = this.#open(trained);
   }
 
@@ -54,7 +72,7 @@ export class PolicyOptimizer {
       weightDecay: settings.weight_decay,
     };
     if (this.#company && this.#sharded)
-      return new ShardedUpdate(groups, options, this.#company.group, this.#company.ranks);
+      return new ShardedUpdate(groups, options, { ...this.#company, layers: this.layers });
     return new WholeUpdate(groups, { ...options, masters: settings.master_weights });
   }
 
@@ -78,7 +96,8 @@ export class PolicyOptimizer {
   async step(): Promise<GradientStep> {
     const gradients = this.#gradients();
     if (this.#company && !this.#sharded) await sumGradients([...gradients.values()], this.#company.group);
-    const taken = await this.#update.apply(gradients, this.#settings.clip_grad);
+    const resting = this.warmsUp ? new Set([policyGroup]) : undefined;
+    const taken = await this.#update.apply(gradients, this.#settings.clip_grad, resting);
     for (const gradient of gradients.values()) gradient.dispose();
     for (const weight of this.weights.values()) weight.grad = null;
     this.steps++;

@@ -1,24 +1,25 @@
 /**
- * Gradients and the optimiser's state spread over actor ranks: each rank reduces, holds and updates one part of every weight.
+ * Gradients and the optimiser's state spread over actor ranks: each rank holds and updates one part of every weight.
  *
- * Rajbhandari et al. 2019 (ZeRO, stages 1 and 2), https://arxiv.org/abs/1910.02054. Weights are joined into flat portions; of each, rank r owns
- * the r-th part as a float32 master with its moments. A step is: sum gradients so that each rank gets its part, update it, and gather
- * the parts again. AdamW works element by element, so the result is that of one rank. The network's own weights stay whole on
- * every rank (stage 3 would shard them too). A weight that no loss reaches gets a gradient of zero here, where one rank lets it rest.
+ * Rajbhandari et al. 2019 (ZeRO), https://arxiv.org/abs/1910.02054. Weights are joined into flat portions; of each, rank r owns the r-th
+ * part as a float32 master with its moments. A step is: sum gradients so that each rank gets its part, update it, and gather the
+ * parts again (stage 2, `shard_grad_op`). Where layers are sharded too (stage 3, layer-shards.ts) the sums are already there, and
+ * layers gather the new parts when they next work. AdamW works element by element, so the result is that of one rank. A weight
+ * that no loss reaches gets a gradient of zero here, where one rank lets it rest.
  */
 import type { Ranks } from "#algorithms";
 import {
   AdamW,
   type AdamWOptions,
-  cat,
   empty,
   keep,
   noGrad,
   type ProcessGroup,
   scope,
   type Tensor,
-  zeros,
 } from "#tensor";
+import { type FlatLayout, flatten, layOutFlat, partOf, unflatten } from "./flat-layout.ts";
+import type { LayerShards, Piece } from "./layer-shards.ts";
 import {
   type GradientStep,
   masterKey,
@@ -32,8 +33,17 @@ interface Portion {
   readonly group: number;
   readonly names: readonly string[];
   readonly weights: readonly Tensor[];
-  readonly length: number; // of a rank's part
-  readonly master: Tensor; // float32 [length]
+  readonly layout: FlatLayout;
+  readonly master: Tensor; // float32, this rank's part
+  /** Of a sharded layer: its weights are not here, its gradients are summed already. */
+  readonly piece?: Piece | undefined;
+}
+
+export interface ShardedCompany {
+  readonly group: ProcessGroup;
+  readonly ranks: Ranks;
+  /** Stage 3. */
+  readonly layers?: LayerShards | undefined;
 }
 
 export class ShardedUpdate implements WeightUpdate {
@@ -42,14 +52,14 @@ export class ShardedUpdate implements WeightUpdate {
   readonly #adam: AdamW;
   readonly #group: ProcessGroup;
   readonly #ranks: Ranks;
+  readonly #layers: LayerShards | undefined;
 
-  constructor(groups: readonly WeightGroup[], options: AdamWOptions, group: ProcessGroup, ranks: Ranks) {
+  constructor(groups: readonly WeightGroup[], options: AdamWOptions, company: ShardedCompany) {
     this.groups = groups;
-    this.#group = group;
-    this.#ranks = ranks;
-    this.#portions = groups.flatMap(({ weights }, i) =>
-      portions(weights).map((names, k) => this.#portion(`portion ${i}.${k}`, i, names, weights)),
-    );
+    this.#group = company.group;
+    this.#ranks = company.ranks;
+    this.#layers = company.layers;
+    this.#portions = [...this.#ofLayers(), ...groups.flatMap((group, i) => this.#ofRest(group, i))];
     this.#adam = new AdamW(
       groups.map(({ lr }, i) => ({
         parameters: new Map(
@@ -61,31 +71,45 @@ export class ShardedUpdate implements WeightUpdate {
     );
   }
 
-  #portion(key: string, group: number, names: readonly string[], all: ReadonlyMap<string, Tensor>): Portion {
-    const weights = names.map((name) => all.get(name) as Tensor);
-    const total = weights.reduce((sum, { numel }) => sum + numel, 0);
-    const length = Math.ceil(total / this.#group.worldSize);
-    const master = noGrad(() => scope(() => this.#own(this.#flat(weights, length), length).clone()));
-    return { key, group, names, weights, length, master: keep(master) };
+  #ofLayers(): Portion[] {
+    return (this.#layers?.pieces ?? []).flatMap((piece, k): Portion[] => {
+      const { group, names, weights, layout, own: master } = piece;
+      return group === undefined
+        ? []
+        : [{ key: `layer ${group}.${k}`, group, names, weights, layout, master, piece }];
+    });
   }
 
-  /** All numbers one after the other in float32, padded so that ranks have equal parts. */
-  #flat(parts: readonly Tensor[], length: number): Tensor {
-    const { worldSize } = this.#group;
-    const total = parts.reduce((sum, { numel }) => sum + numel, 0);
-    const flat = parts.map((part) => part.detach().reshape([-1]).float());
-    const rest = length * worldSize - total;
-    return cat(rest > 0 ? [...flat, zeros([rest], { device: parts[0]!.device })] : flat);
+  /** Weights that no sharded layer holds. */
+  #ofRest({ weights }: WeightGroup, group: number): Portion[] {
+    const held = new Set(this.#layers?.pieces.flatMap(({ names }) => names));
+    const rest = new Map([...weights].filter(([name]) => !held.has(name)));
+    return portions(rest).map((names, k) => {
+      const own = names.map((name) => rest.get(name) as Tensor);
+      const layout = layOutFlat(own, this.#group.worldSize);
+      const master = noGrad(() => scope(() => this.#own(layout, own, own[0]!).clone()));
+      return { key: `portion ${group}.${k}`, group, names, weights: own, layout, master: keep(master) };
+    });
   }
 
-  #own(flat: Tensor, length: number): Tensor {
-    return flat.narrow(0, this.#group.rank * length, length);
+  /** This rank's part of some tensors, in float32. */
+  #own(layout: FlatLayout, tensors: readonly Tensor[], { device }: Pick<Tensor, "device">): Tensor {
+    const row = flatten(layout, tensors, { dtype: "float32", device });
+    return partOf(layout, row, this.#group.rank);
   }
 
-  async apply(gradients: ReadonlyMap<string, Tensor>, maxNorm: number): Promise<GradientStep> {
-    const live = this.#portions.filter(({ names }) => names.some((name) => gradients.has(name)));
+  async apply(
+    gradients: ReadonlyMap<string, Tensor>,
+    maxNorm: number,
+    resting: ReadonlySet<number> = new Set(),
+  ): Promise<GradientStep> {
+    const live = this.#portions.filter(
+      ({ group, names, piece }) =>
+        !resting.has(group) && (piece ? piece.gradient : names.some((name) => gradients.has(name))),
+    );
     const parts = new Map<Portion, Tensor>();
-    for (const portion of live) parts.set(portion, await this.#sum(portion, gradients));
+    for (const portion of live)
+      parts.set(portion, portion.piece?.gradient ?? (await this.#sum(portion, gradients)));
     const squares = [...parts.values()].reduce(
       (sum, part) => sum + scope(() => Number(part.double().square().sum().item())),
       0,
@@ -96,28 +120,32 @@ export class ShardedUpdate implements WeightUpdate {
       for (const [i, group] of this.groups.entries()) this.#adam.groups[i]!.lr = group.lr;
       const factor = Math.min(1, maxNorm / (norm + 1e-6));
       this.#step(parts, factor);
-      for (const portion of live) await this.#gather(portion);
+      for (const portion of live) if (!portion.piece) await this.#gather(portion);
     }
-    for (const part of parts.values()) part.dispose();
+    this.#forget(parts.values());
     return { norm, taken };
   }
 
+  #forget(parts: Iterable<Tensor>): void {
+    for (const part of parts) part.dispose();
+    for (const piece of this.#layers?.pieces ?? []) {
+      if (!piece.gradient?.disposed) piece.gradient?.dispose(); // of groups that rest
+      piece.gradient = undefined;
+    }
+  }
+
   /** This rank's part of the gradients' sum over all ranks. */
-  async #sum(
-    { names, weights, length, master }: Portion,
-    gradients: ReadonlyMap<string, Tensor>,
-  ): Promise<Tensor> {
-    const flat = noGrad(() =>
+  async #sum({ names, layout, master }: Portion, gradients: ReadonlyMap<string, Tensor>): Promise<Tensor> {
+    const { device } = master;
+    const row = noGrad(() =>
       scope(() => {
-        const found = names.map(
-          (name, i) => gradients.get(name) ?? zeros(weights[i]!.shape, { device: master.device }),
-        );
-        return this.#flat(found, length);
+        const found = names.map((name) => gradients.get(name));
+        return flatten(layout, found, { dtype: "float32", device });
       }),
     );
-    const part = keep(empty([length], { device: master.device }));
-    await this.#group.reduceScatter(part, flat);
-    flat.dispose();
+    const part = keep(empty([layout.length], { device }));
+    await this.#group.reduceScatter(part, row);
+    row.dispose();
     return part;
   }
 
@@ -128,63 +156,70 @@ export class ShardedUpdate implements WeightUpdate {
   }
 
   /** The updated parts of all ranks, back into the network. */
-  async #gather({ weights, length, master }: Portion): Promise<void> {
-    const whole = keep(empty([length * this.#group.worldSize], { device: master.device }));
-    await this.#group.allGather(whole, master);
-    noGrad(() => scope(() => fill(weights, whole)));
-    whole.dispose();
+  async #gather({ weights, layout, master }: Portion): Promise<void> {
+    const row = await this.#row(layout, master);
+    noGrad(() =>
+      scope(() => {
+        for (const [i, value] of unflatten(layout, row).entries()) weights[i]!.copy_(value);
+      }),
+    );
+    row.dispose();
   }
 
+  /** A sharded quantity, whole. */
+  async #row({ total }: FlatLayout, part: Tensor): Promise<Tensor> {
+    const row = keep(empty([total], { device: part.device }));
+    await this.#group.allGather(row, part);
+    return row;
+  }
+
+  /** Whole on the host of the first rank; the others only give their parts, and are shown nothing. */
   async lendState(use: (state: ReadonlyMap<string, Tensor>) => void): Promise<void> {
     const moments = this.#adam.state();
     const state = new Map<string, Tensor>();
-    const gathered: Tensor[] = [];
-    const byName = async (portion: Portion, part: Tensor): Promise<Tensor[]> => {
-      const whole = await this.#byName(portion, part);
-      gathered.push(...whole);
-      return whole;
-    };
     for (const portion of this.#portions) {
-      const of = (suffix: string): Tensor =>
-        moments.get(`${portion.group}.${portion.key}.${suffix}`) as Tensor;
-      const [m, v] = [await byName(portion, of("m")), await byName(portion, of("v"))];
-      const masters = await byName(portion, portion.master);
-      for (const [i, name] of portion.names.entries()) {
-        const key = `${portion.group}.${name}`;
-        state.set(`${key}.m`, m[i]!).set(`${key}.v`, v[i]!).set(`${key}.step`, of("step"));
-        if (portion.weights[i]!.dtype !== "float32") state.set(masterKey(name), masters[i]!);
+      const { key, group, names, weights, master } = portion;
+      const of = (suffix: string): Tensor => moments.get(`${group}.${key}.${suffix}`) as Tensor;
+      const [m, v] = [await this.#byName(portion, of("m")), await this.#byName(portion, of("v"))];
+      const masters = await this.#byName(portion, master);
+      if (this.#group.rank !== 0) continue;
+      for (const [i, name] of names.entries()) {
+        const at = `${group}.${name}`;
+        state.set(`${at}.m`, m[i]!).set(`${at}.v`, v[i]!).set(`${at}.step`, of("step"));
+        if (weights[i]!.dtype !== "float32") state.set(masterKey(name), masters[i]!);
       }
     }
     use(state);
-    for (const tensor of gathered) tensor.dispose();
+    const owned = new Set(moments.values());
+    for (const tensor of state.values()) if (!owned.has(tensor)) tensor.dispose();
   }
 
-  /** A sharded quantity, whole, in the shapes of the weights. */
-  async #byName({ weights, length }: Portion, part: Tensor): Promise<Tensor[]> {
-    const whole = keep(empty([length * this.#group.worldSize], { device: part.device }));
-    await this.#group.allGather(whole, part);
-    return noGrad(() => scope(() => split(weights, whole).map((each) => each.clone()))).map((each) =>
-      keep(each),
+  /** In the shapes of the weights, on the first rank. */
+  async #byName({ layout }: Portion, part: Tensor): Promise<Tensor[]> {
+    const row = await this.#row(layout, part);
+    const mine = this.#group.rank === 0;
+    const whole = noGrad(() =>
+      scope(() => (mine ? unflatten(layout, row).map((view) => view.to({ device: "cpu", copy: true })) : [])),
     );
+    row.dispose();
+    return whole.map((tensor) => keep(tensor));
   }
 
   loadState(state: ReadonlyMap<string, Tensor>): void {
     const own = new Map<string, Tensor>();
     noGrad(() =>
       scope(() => {
-        for (const { key, group, names, weights, length, master } of this.#portions) {
-          const part = (suffix: string): Tensor => {
-            const found = names.map((name) =>
-              needed(state, `${group}.${name}.${suffix}`).to({ device: master.device }),
+        for (const { key, group, names, weights, layout, master } of this.#portions) {
+          const part = (suffix: string): Tensor =>
+            this.#own(
+              layout,
+              names.map((name) => needed(state, `${group}.${name}.${suffix}`)),
+              master,
             );
-            return this.#own(this.#flat(found, length), length);
-          };
           own.set(`${group}.${key}.m`, part("m")).set(`${group}.${key}.v`, part("v"));
           own.set(`${group}.${key}.step`, needed(state, `${group}.${names[0]}.step`));
-          const values = names.map((name, i) =>
-            (state.get(masterKey(name)) ?? weights[i]!).to({ device: master.device }),
-          );
-          master.copy_(this.#own(this.#flat(values, length), length));
+          const values = names.map((name, i) => state.get(masterKey(name)) ?? weights[i]!);
+          master.copy_(this.#own(layout, values, master));
         }
         this.#adam.loadState(own);
       }),
@@ -192,35 +227,29 @@ export class ShardedUpdate implements WeightUpdate {
   }
 
   tensors(): Tensor[] {
-    return [...this.#adam.state().values(), ...this.#portions.map(({ master }) => master)];
+    const frozen = (this.#layers?.pieces ?? []).filter(({ group }) => group === undefined);
+    return [
+      ...this.#adam.state().values(),
+      ...this.#portions.map(({ master }) => master),
+      ...frozen.map(({ own }) => own),
+    ];
   }
 
   rereadWeights(): void {
+    this.#layers?.rereadWeights();
     noGrad(() =>
       scope(() => {
-        for (const { weights, length, master } of this.#portions)
-          master.copy_(this.#own(this.#flat(weights, length), length));
+        for (const { weights, layout, master, piece } of this.#portions)
+          if (!piece) master.copy_(this.#own(layout, weights, master));
       }),
     );
   }
 
   dispose(): void {
     this.#adam.dispose();
-    for (const { master } of this.#portions) master.dispose();
+    for (const { master, piece } of this.#portions) if (!piece) master.dispose();
+    this.#layers?.dispose();
   }
-}
-
-function split(weights: readonly Tensor[], whole: Tensor): Tensor[] {
-  let at = 0;
-  return weights.map((weight) => {
-    const part = whole.narrow(0, at, weight.numel).view(weight.shape);
-    at += weight.numel;
-    return part;
-  });
-}
-
-function fill(weights: readonly Tensor[], whole: Tensor): void {
-  for (const [i, part] of split(weights, whole).entries()) weights[i]!.copy_(part);
 }
 
 function needed(state: ReadonlyMap<string, Tensor>, key: string): Tensor {

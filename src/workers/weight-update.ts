@@ -27,8 +27,15 @@ export interface GradientStep {
 
 export interface WeightUpdate {
   readonly groups: readonly WeightGroup[];
-  /** Clips and applies; gradients by name. A norm that is not finite takes no step: one bad batch must not ruin the weights. */
-  apply(gradients: ReadonlyMap<string, Tensor>, maxNorm: number): Promise<GradientStep>;
+  /**
+   * Clips and applies; gradients by name. A norm that is not finite takes no step: one bad batch must not ruin the weights. Groups
+   * that are `resting` are left alone, whatever gradients there are.
+   */
+  apply(
+    gradients: ReadonlyMap<string, Tensor>,
+    maxNorm: number,
+    resting?: ReadonlySet<number>,
+  ): Promise<GradientStep>;
   /**
    * Shows moments, step counts and masters by name, the same whatever the number of ranks; they are lent for the call only.
    * All ranks must ask together.

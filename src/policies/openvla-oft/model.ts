@@ -10,9 +10,19 @@
  * V action ids, Q numbers of proprioception.
  */
 import { gelu, Linear, Module, type ModuleOptions } from "#nn";
-import { arange, cat, type Layer, type Tensor } from "#tensor";
+import { arange, cat, type Tensor } from "#tensor";
+import type { Part } from "../policy.ts";
 import type { PrismaticConfig } from "../prismatic/config.ts";
-import { type Chain, decoderLayers, type Seen, trainable, visionLayers } from "../prismatic/layers.ts";
+import {
+  type Chain,
+  decoderLayers,
+  decoderParts,
+  type PlacedLayer,
+  placed,
+  type Seen,
+  visionLayers,
+  visionParts,
+} from "../prismatic/layers.ts";
 import { type Context, Llama, type Span } from "../prismatic/llama.ts";
 import type { PromptBatch } from "../prismatic/prompts.ts";
 import { rotationFor } from "../prismatic/rotary.ts";
@@ -50,6 +60,9 @@ export interface OftAnswer {
   readonly logits_BAV: Tensor; // float32, action ids only
   readonly values_BV: Tensor | undefined; // float32
 }
+
+const joinPart: Part = ["projector", "language_model.model.embed_tokens", "proprio_projector"];
+const answerPart: Part = ["language_model.model.norm", "language_model.lm_head", "value_head"];
 
 class ProprioProjector extends Module {
   readonly fc1: Linear;
@@ -143,8 +156,8 @@ export class OpenVlaOftModel extends Module {
   ): Chain<OftAnswer> {
     const layout = this.layout(rest.prompt.mask_BL, this.seenTokens(pictures));
     const asked = this.asked(layout);
-    const join: Layer = {
-      parameters: trainable(this, ["projector", "language_model.model.embed_tokens", "proprio_projector"]),
+    const join: PlacedLayer = {
+      ...placed(this, joinPart),
       forward: ([features_BPC]) => [this.embed({ ...rest, features_BPC: features_BPC! }, layout)],
     };
     const vision = seen.features_BPC ? [] : visionLayers(this, rest.prompt.ids_BL.size(0));
@@ -152,7 +165,14 @@ export class OpenVlaOftModel extends Module {
       layers: [...vision, join, ...decoderLayers(this, this.context(layout, padded), asked)],
       inputs: [seen.features_BPC ?? seen.pixels_BKSS],
       answer: (hidden) => this.answer(hidden, layout, asked),
+      answerPart,
     };
+  }
+
+  /** Every piece of a chain. */
+  parts(): Part[] {
+    const { before, blocks, unread } = visionParts(this);
+    return [before, ...blocks, unread, joinPart, ...decoderParts(this), answerPart];
   }
 
   /** Logits and values from the last layer's output, which covers `asked` or the whole sequence. */

@@ -7,7 +7,7 @@
 import type { ForwardInputs, Observation, PolicyEvaluation, PolicyStep } from "#data";
 import { type Device, type DType, noGrad, scope, type Tensor } from "#tensor";
 import { CapturedForward } from "../captured-forward.ts";
-import type { ActOptions, EvaluateOptions, LearnOptions, Policy, SaveOptions } from "../policy.ts";
+import type { ActOptions, EvaluateOptions, LearnOptions, Part, Policy, SaveOptions } from "../policy.ts";
 import type { ImageProcessor } from "../prismatic/images.ts";
 import { type Chain, learnByLayers } from "../prismatic/layers.ts";
 import { type PrismaticParts, PrismaticReader } from "../prismatic/reader.ts";
@@ -43,6 +43,10 @@ export class OpenVlaOftPolicy implements Policy {
     this.#captured = parts.cudaGraphs
       ? new CapturedForward((inputs, variant) => this.#capturable(inputs, variant))
       : undefined;
+  }
+
+  get parts(): readonly Part[] {
+    return this.module.parts();
   }
 
   act(observation: Observation, options: ActOptions): PolicyStep {
@@ -111,10 +115,13 @@ export class OpenVlaOftPolicy implements Policy {
   ): void {
     const { forwardInputs: inputs } = sample;
     scope(() => {
-      if (!options.checkpointing) lossOf(this.evaluate(sample, options)).backward();
+      if (!options.checkpointing && !options.keeper) lossOf(this.evaluate(sample, options)).backward();
       else
-        learnByLayers(this.module, this.#chain(inputs), (answer) =>
-          lossOf(this.#judged(answer, inputs, options)),
+        learnByLayers(
+          this.module,
+          this.#chain(inputs),
+          (answer) => lossOf(this.#judged(answer, inputs, options)),
+          options.keeper,
         );
     });
   }

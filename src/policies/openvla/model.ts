@@ -9,9 +9,19 @@
  * V action ids.
  */
 import { Module, type ModuleOptions } from "#nn";
-import { cat, type Layer, ones, type Tensor } from "#tensor";
+import { cat, ones, type Tensor } from "#tensor";
+import type { Part } from "../policy.ts";
 import type { PrismaticConfig } from "../prismatic/config.ts";
-import { type Chain, decoderLayers, type Seen, trainable, visionLayers } from "../prismatic/layers.ts";
+import {
+  type Chain,
+  decoderLayers,
+  decoderParts,
+  type PlacedLayer,
+  placed,
+  type Seen,
+  visionLayers,
+  visionParts,
+} from "../prismatic/layers.ts";
 import { type Context, type KeysValues, Llama, type Span } from "../prismatic/llama.ts";
 import type { PromptBatch } from "../prismatic/prompts.ts";
 import { rotationFor } from "../prismatic/rotary.ts";
@@ -32,6 +42,9 @@ export interface OpenVlaAnswer {
 
 /** Chooses token number `position` from its logits [B, V]: ids counted from the first action id, [B]. */
 export type Choose = (logits_BV: Tensor, position: number) => Tensor;
+
+const joinPart: Part = ["projector", "language_model.model.embed_tokens"];
+const answerPart: Part = ["language_model.model.norm", "language_model.lm_head", "value_head"];
 
 export class OpenVlaModel extends Module {
   readonly vision_backbone: VisionBackbone;
@@ -63,8 +76,8 @@ export class OpenVlaModel extends Module {
   /** The same as `forward`, as a chain of layers. */
   chain(seen: Seen, prompt: PromptBatch, ids_BA: Tensor, padded: boolean): Chain<OpenVlaAnswer> {
     const { context, asked } = this.#judging(prompt, ids_BA, this.#config.patches, padded);
-    const join: Layer = {
-      parameters: trainable(this, ["projector", "language_model.model.embed_tokens"]),
+    const join: PlacedLayer = {
+      ...placed(this, joinPart),
       forward: ([features_BPC]) => [this.#told(features_BPC!, prompt, ids_BA)],
     };
     const vision = seen.features_BPC ? [] : visionLayers(this, ids_BA.size(0));
@@ -72,7 +85,14 @@ export class OpenVlaModel extends Module {
       layers: [...vision, join, ...decoderLayers(this, context, asked)],
       inputs: [seen.features_BPC ?? seen.pixels_BKSS],
       answer: (hidden_BAD) => this.#answer(hidden_BAD),
+      answerPart,
     };
+  }
+
+  /** Every piece of a chain. */
+  parts(): Part[] {
+    const { before, blocks, unread } = visionParts(this);
+    return [before, ...blocks, unread, joinPart, ...decoderParts(this), answerPart];
   }
 
   /** Prompt and all recorded tokens but the last: [B, S + A − 1, D]. */

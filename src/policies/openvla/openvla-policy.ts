@@ -5,7 +5,7 @@
  */
 import type { ForwardInputs, Observation, PolicyEvaluation, PolicyStep } from "#data";
 import { cat, type Device, type DType, noGrad, scope, type Tensor } from "#tensor";
-import type { ActOptions, EvaluateOptions, LearnOptions, Policy, SaveOptions } from "../policy.ts";
+import type { ActOptions, EvaluateOptions, LearnOptions, Part, Policy, SaveOptions } from "../policy.ts";
 import type { ImageProcessor } from "../prismatic/images.ts";
 import { type Chain, learnByLayers } from "../prismatic/layers.ts";
 import { type PrismaticParts, PrismaticReader } from "../prismatic/reader.ts";
@@ -37,6 +37,10 @@ export class OpenVlaPolicy implements Policy {
     this.images = parts.images;
     this.#parts = parts;
     this.#reader = new PrismaticReader(parts);
+  }
+
+  get parts(): readonly Part[] {
+    return this.module.parts();
   }
 
   act(observation: Observation, options: ActOptions): PolicyStep {
@@ -96,10 +100,13 @@ export class OpenVlaPolicy implements Policy {
   ): void {
     const { forwardInputs: inputs } = sample;
     scope(() => {
-      if (!options.checkpointing) lossOf(this.evaluate(sample, options)).backward();
+      if (!options.checkpointing && !options.keeper) lossOf(this.evaluate(sample, options)).backward();
       else
-        learnByLayers(this.module, this.#chain(inputs), (answer) =>
-          lossOf(this.#judged(answer, inputs, options)),
+        learnByLayers(
+          this.module,
+          this.#chain(inputs),
+          (answer) => lossOf(this.#judged(answer, inputs, options)),
+          options.keeper,
         );
     });
   }

@@ -9,8 +9,9 @@
  *
  * Shapes: B batch, P prefix tokens, S suffix tokens, D width of a tower, H actions of the horizon.
  */
-import { type Layer, layerWise, type Tensor } from "#tensor";
-import { accumulateInto, trainable } from "../prismatic/layers.ts";
+import { layerWise, scope, type Tensor } from "#tensor";
+import type { Part, WeightKeeper } from "../policy.ts";
+import { accumulateInto, keptBy, type PlacedLayer, placed } from "../prismatic/layers.ts";
 import type { Scene } from "./denoiser.ts";
 import type { KeysAndValues } from "./gemma.ts";
 import type { Seen } from "./looking.ts";
@@ -30,9 +31,11 @@ export interface Answers {
 }
 
 export interface Pi0Chain {
-  readonly layers: readonly Layer[];
+  readonly layers: readonly PlacedLayer[];
   readonly inputs: readonly Tensor[];
   readonly answer: (outputs: readonly Tensor[]) => Answers;
+  /** What the answer, and what is made of it, reads. */
+  readonly answerPart: Part;
 }
 
 const suffixParts = [
@@ -51,13 +54,40 @@ const joinParts = [
   "paligemma_with_expert.paligemma.lm_head",
 ];
 const expert = "paligemma_with_expert.gemma_expert.model";
+const lookPart: Part = [`${eyes}.embeddings.patch_embedding`, `${eyes}.embeddings.position_embedding`];
+const expertAnswer: Part = [`${expert}.norm`, "action_out_proj", "noise_head", "value_head"];
+const wholeAnswer: Part = [...expertAnswer, `${vlm}.language_model.norm`];
+
+/** Every piece of the chain that such a reading learns by. What a frozen PaliGemma holds is in none. */
+export function partsOf(model: Pi0Model, { trained }: Reading): Part[] {
+  const towers = model.paligemma_with_expert;
+  const depth = [...towers.gemma_expert.model.layers.keys()];
+  if (!trained) return [suffixParts, ...depth.map((i) => [`${expert}.layers.${i}`]), expertAnswer];
+  const blocks = towers.paligemma.model.vision_tower.vision_model.encoder.layers;
+  return [
+    lookPart,
+    ...blocks.map((_, i) => [`${eyes}.encoder.layers.${i}`]),
+    [...joinParts, ...suffixParts],
+    ...depth.map(jointPart),
+    wholeAnswer,
+  ];
+}
+
+const jointPart = (i: number): Part => [`${vlm}.language_model.layers.${i}`, `${expert}.layers.${i}`];
 
 /** Runs the chain, asks for the loss of its answers, and adds all gradients to `.grad`, as one backward pass would. */
-export function learnByChain(module: Pi0Model, chain: Pi0Chain, lossOf: (answers: Answers) => Tensor): void {
-  const run = layerWise(chain.layers, chain.inputs);
+export function learnByChain(
+  module: Pi0Model,
+  chain: Pi0Chain,
+  lossOf: (answers: Answers) => Tensor,
+  keeper?: WeightKeeper,
+): void {
+  const run = layerWise(keptBy(keeper, chain.layers), chain.inputs);
   try {
     const outputs = run.outputs.map((output) => output.detach().requiresGrad_());
-    lossOf(chain.answer(outputs)).backward();
+    keeper?.bring(chain.answerPart);
+    scope(() => lossOf(chain.answer(outputs)).backward());
+    keeper?.take(chain.answerPart, "backward");
     const gradients = outputs.map(({ grad }) => grad);
     run.backward(gradients, accumulateInto(module.namedParameters()), { ofInputs: false });
   } finally {
@@ -69,13 +99,13 @@ export function learnByChain(module: Pi0Model, chain: Pi0Chain, lossOf: (answers
 export function expertChain(model: Pi0Model, scene: Scene, questions: readonly Question[]): Pi0Chain {
   const { memory, state_BA } = scene;
   const context = contextOf(model, memory, questions[0]!);
-  const enter: Layer = {
-    parameters: trainable(model, suffixParts),
+  const enter: PlacedLayer = {
+    ...placed(model, suffixParts),
     forward: (xs) => embedAll(model, state_BA, questions, xs),
   };
   const layers = memory.layers.map(
-    (remembered, i): Layer => ({
-      parameters: trainable(model, [`${expert}.layers.${i}`]),
+    (remembered, i): PlacedLayer => ({
+      ...placed(model, [`${expert}.layers.${i}`]),
       forward: (flow) => suffixLayers(model, i, flow, questions.length, remembered, context),
     }),
   );
@@ -86,6 +116,7 @@ export function expertChain(model: Pi0Model, scene: Scene, questions: readonly Q
       ofExpert: leaveAll(model, flow, questions.length),
       output_BPD: memory.output_BPD,
     }),
+    answerPart: expertAnswer,
   };
 }
 
@@ -98,8 +129,8 @@ export function wholeChain(
   how: Reading,
 ): Pi0Chain {
   const { norm } = model.paligemma_with_expert.paligemma.model.language_model;
-  const meet: Layer = {
-    parameters: trainable(model, [...joinParts, ...suffixParts]),
+  const meet: PlacedLayer = {
+    ...placed(model, [...joinParts, ...suffixParts]),
     forward: ([seen_XPD]) => [
       model.joinPrefix(model.paligemma_with_expert.project(seen_XPD!), inputs).embeddings_BPD,
       ...embedAll(
@@ -117,21 +148,19 @@ export function wholeChain(
       ofExpert: leaveAll(model, flow, questions.length),
       output_BPD: how.whole ? norm.forward(x_BPD!).x_BLD : undefined,
     }),
+    answerPart: wholeAnswer,
   };
 }
 
-function visionLayers(model: Pi0Model): Layer[] {
+function visionLayers(model: Pi0Model): PlacedLayer[] {
   const { vision_model: vision } = model.paligemma_with_expert.paligemma.model.vision_tower;
-  const look: Layer = {
-    parameters: trainable(model, [
-      `${eyes}.embeddings.patch_embedding`,
-      `${eyes}.embeddings.position_embedding`,
-    ]),
+  const look: PlacedLayer = {
+    ...placed(model, lookPart),
     forward: ([pixels_XCSS]) => [vision.embed(pixels_XCSS!)],
   };
   const blocks = vision.encoder.layers.map(
-    (layer, i): Layer => ({
-      parameters: trainable(model, [`${eyes}.encoder.layers.${i}`]),
+    (layer, i): PlacedLayer => ({
+      ...placed(model, [`${eyes}.encoder.layers.${i}`]),
       forward: ([x_XPD]) => [layer.forward(x_XPD!)],
     }),
   );
@@ -144,13 +173,13 @@ function jointLayers(
   inputs: PrefixInputs,
   questions: readonly Question[],
   how: Reading,
-): Layer[] {
+): PlacedLayer[] {
   const towers = model.paligemma_with_expert;
   const layout = model.layoutOf(inputs);
   const context = towers.prefixContext(layout, how);
   const suffix = contextOf(model, seenBy(layout), questions[0]!);
   return towers.gemma_expert.model.layers.map((_, i) => ({
-    parameters: trainable(model, [`${vlm}.language_model.layers.${i}`, `${expert}.layers.${i}`]),
+    ...placed(model, jointPart(i)),
     forward: ([x_BPD, ...flow]) => {
       const done = towers.prefixLayer(i, x_BPD!, context);
       const next_BPD = done.x_BPD === x_BPD ? passedOn(done.x_BPD) : done.x_BPD;

@@ -15,6 +15,7 @@ import type {
   ActOptions,
   EvaluateOptions,
   LearnOptions,
+  Part,
   Policy,
   SaveOptions,
   SupervisedOptions,
@@ -22,7 +23,7 @@ import type {
 import type { Pi0Codec } from "./actions.ts";
 import type { Denoiser, Judgement, Scene } from "./denoiser.ts";
 import { type ChainShape, drawCertain, drawChains, drawTimes, prolong } from "./draws.ts";
-import { expertChain, learnByChain, wholeChain } from "./layers.ts";
+import { expertChain, learnByChain, partsOf, wholeChain } from "./layers.ts";
 import type { Pi0Model, PrefixInputs } from "./model.ts";
 import type { Pi0Reader } from "./reader.ts";
 import type { Reading } from "./towers.ts";
@@ -73,6 +74,10 @@ export class Pi0Policy implements Policy {
     this.#captured = parts.cudaGraphs
       ? new CapturedForward((fed, variant) => this.#draw(fed, variant))
       : undefined;
+  }
+
+  get parts(): readonly Part[] {
+    return partsOf(this.module, this.#parts.reading);
   }
 
   act(observation: Observation, { mode, generator }: ActOptions): PolicyStep {
@@ -143,7 +148,7 @@ export class Pi0Policy implements Policy {
     lossOf: (evaluation: PolicyEvaluation) => Tensor,
   ): void {
     scope(() => {
-      if (!options.checkpointing) lossOf(this.evaluate(sample, options)).backward();
+      if (!options.checkpointing && !options.keeper) lossOf(this.evaluate(sample, options)).backward();
       else this.#learnByLayers(sample.forwardInputs, options, lossOf);
     });
   }
@@ -165,8 +170,12 @@ export class Pi0Policy implements Policy {
           reading,
         )
       : expertChain(this.module, this.scene(inputs), passes);
-    learnByChain(this.module, chain, ({ ofExpert, output_BPD }) =>
-      lossOf(this.#evaluation(this.denoiser.conclude(passes, ofExpert, output_BPD), options)),
+    learnByChain(
+      this.module,
+      chain,
+      ({ ofExpert, output_BPD }) =>
+        lossOf(this.#evaluation(this.denoiser.conclude(passes, ofExpert, output_BPD), options)),
+      options.keeper,
     );
   }
 

@@ -56,6 +56,7 @@ export async function fillCheckpoint(
 ): Promise<void> {
   const { checked, actors, stages } = crew;
   mkdirSync(modelFolder(folder), { recursive: true });
+  await crew.makeWhole();
   await actors.first.policy.save(modelFolder(folder));
   await Promise.all([
     actors.first.lendState((state) => writeSafetensors(optimizerFile(folder), state)),
