@@ -122,6 +122,7 @@ export class CoEvolution {
     const { config } = this.#given;
     const { co_evolution: wishes } = config.runner;
     const folder = this.#roundFolder(step);
+    await crew.makeWhole();
     await playRound({
       config,
       policy: crew.actors.first.policy,
