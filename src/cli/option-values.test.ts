@@ -3,8 +3,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { z } from "zod";
 import { cudaAvailable } from "#tensor";
-import { deviceOf, emptyFolder, keyValues, wholeNumber } from "./option-values.ts";
+import { checked, deviceOf, emptyFolder, keyValues, wholeNumber } from "./option-values.ts";
 
 test("a device that this machine does not have is refused, not replaced by another", () => {
   assert.equal(deviceOf("cpu"), "cpu");
@@ -38,4 +39,18 @@ test("a folder that holds something is not written into", (context) => {
   assert.equal(emptyFolder(join(folder, "new", "deep")), join(folder, "new", "deep"));
   writeFileSync(join(folder, "file"), "");
   assert.throws(() => emptyFolder(folder), /is not empty; give another --out or remove it/);
+});
+
+test("settings that do not fit are named with what was found, and slips with what was meant", () => {
+  const schema = z.strictObject({ steps: z.int().positive(), lr: z.number().optional() });
+  assert.throws(() => checked(schema, { steps: "many" }), /steps: expected number, found "many"/);
+  assert.throws(() => checked(schema, { steps: 0 }), /steps: expected number to be >0, found 0/);
+  assert.throws(
+    () => checked(schema, { steps: 1, stepz: 2 }),
+    /stepz: no such setting; did you mean steps\?/,
+  );
+  assert.throws(
+    () => checked(schema, { steps: 1, zebra: 2 }),
+    /zebra: no such setting; there are: steps, lr/,
+  );
 });

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { resolve } from "node:path";
 import { z } from "zod";
-import { UserError } from "#registry";
+import { nearest, UserError } from "#registry";
 import { cudaAvailable, type Device } from "#tensor";
 
 export function deviceOf(name: string): Device {
@@ -47,7 +47,26 @@ export function checked<S extends z.ZodType>(
 ): z.infer<S> {
   const parsed = schema.safeParse(settings);
   if (parsed.success) return parsed.data;
-  throw new UserError(`these settings do not fit:\n${z.prettifyError(parsed.error)}`);
+  const known = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
+  const faults = parsed.error.issues.map((issue) => settingFault(issue, settings, known));
+  throw new UserError(`these settings do not fit:\n  ${faults.join("\n  ")}`);
+}
+
+/** What is wrong with one setting: what was found and what was expected. */
+function settingFault(issue: z.core.$ZodIssue, settings: object, known: readonly string[]): string {
+  if (issue.code === "unrecognized_keys")
+    return issue.keys.map((key) => unknownSetting(key, known)).join("\n  ");
+  const [key = ""] = issue.path.map(String);
+  const found = JSON.stringify((settings as Record<string, unknown>)[key]);
+  const expected = issue.message
+    .replace(/^(Invalid input|Invalid option|Too small|Too big): /, "")
+    .replace(/, received .*$/, "");
+  return `${issue.path.join(".")}: ${expected}, found ${found}`;
+}
+
+function unknownSetting(key: string, known: readonly string[]): string {
+  const guess = nearest(key, known);
+  return `${key}: no such setting; ${guess ? `did you mean ${guess}?` : `there are: ${known.join(", ")}`}`;
 }
 
 /** A folder of its own for what a command writes. */

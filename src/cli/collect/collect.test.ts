@@ -69,7 +69,7 @@ test("unknown suites, tasks and impossible settings are refused by name", async 
     assert.rejects(collectCommand.run([...args, "--out", join(folder, "never")]), message);
   await refused(["tabletop_spacial"], /no suite named "tabletop_spacial"; there are: tabletop_spatial/);
   await refused(["tabletop_goal", "--tasks", "0,9"], /tasks 0 to 7, not "9"/);
-  await refused(["tabletop_goal", "--noise", "loud"], /--noise: .*number/);
+  await refused(["tabletop_goal", "--noise", "loud"], /noise: expected number, found "loud"/);
   await refused(["tabletop_goal", "--episodes", "0"], /--episodes takes a whole number above zero/);
   await refused([], /which suite/);
 });

@@ -4,7 +4,7 @@ import { parseArgs } from "node:util";
 import { type CollectSettings, collectSettingsSchema, findSuite } from "#envs";
 import { UserError } from "#registry";
 import type { Command } from "../command.ts";
-import { emptyFolder, wholeNumber } from "../option-values.ts";
+import { checked, emptyFolder, wholeNumber } from "../option-values.ts";
 import { collectDemonstrations } from "./collect.ts";
 import { ProgressLine } from "./progress-line.ts";
 
@@ -82,10 +82,7 @@ function readSettings(suite: string, values: Values): CollectSettings {
     if (value === undefined) continue;
     given[option.replaceAll("-", "_")] = typeof value === "string" ? numberOrText(value) : value;
   }
-  const parsed = collectSettingsSchema.safeParse(given);
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  throw new UserError(`--${String(issue?.path[0] ?? "").replaceAll("_", "-")}: ${issue?.message}`);
+  return checked(collectSettingsSchema, given);
 }
 
 /** Control steps that an expert may take: LIBERO's arm is slower, and some tasks have two parts. */

@@ -76,7 +76,9 @@ export function parseSftArguments(argv: string[]): SftArguments {
 function settingsOf(values: Readonly<Record<string, unknown>>): SftSettings {
   const named = { steps: values.steps, batch_size: values.batch, lr: values.lr, seed: values.seed };
   const given = Object.entries(named).filter(([, value]) => value !== undefined);
-  const numbers = Object.fromEntries(given.map(([key, value]) => [key, Number(value)]));
+  const numbers = Object.fromEntries(
+    given.map(([key, value]) => [key, Number.isNaN(Number(value)) ? value : Number(value)]),
+  );
   const extra = keyValues("--set", (values.set as string[] | undefined) ?? []);
   return checked(sftSettings, { ...numbers, ...extra });
 }
