@@ -82,6 +82,7 @@ chunks=$((STEPS / 8))
 say "truth, against recordings"
 reverie world evaluate --world "$world" --data "$DATA/tested" --device "$DEVICE" --out "$OUT/report" \
   --set episodes="$TESTED" --set chunks="$chunks" --set batch=128 --set num_sampling_steps="$FLOW_STEPS"
+cp "$OUT/report/truth.json" "$world/" # runs in this world read it: warnings, and horizons from drift
 if [ -n "$POLICY" ] && [ "$DREAMT" -gt 0 ]; then
   say "truth, the policy in the dream"
   reverie world evaluate --world "$world" --suite "$SUITE" --policy "$POLICY" --device "$DEVICE" --out "$OUT/report" \

@@ -19,6 +19,7 @@ import { keepNewest, markBest, newestWhole, writeCheckpoint } from "./checkpoint
 import { findDamage } from "./checkpoint/manifest.ts";
 import { CoEvolution } from "./co-evolution/co-evolution.ts";
 import { comparesDreams, GapWatch, gapMetrics } from "./co-evolution/gap-watch.ts";
+import { truthWarning } from "./co-evolution/truth-warning.ts";
 import { Crew } from "./crew.ts";
 import { type EvaluationResult, Evaluator } from "./evaluation/evaluate.ts";
 import { layOver, readWeights } from "./lay-over.ts";
@@ -69,6 +70,8 @@ export class Run {
       version: from?.state.world ?? 0,
     });
     const checked = evolution?.checked ?? given;
+    const warning = truthWarning(checked.config.env.train);
+    if (warning !== undefined) reporter.say(warning);
     const { config } = checked;
     const modelChanges = from && modelFrom(from.folder, config.actor.model.is_lora);
     const crew = await Crew.assemble(checked, { say: reporter.say, modelChanges });
