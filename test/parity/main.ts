@@ -4,17 +4,13 @@
  * Prints one line per case, or with --json one object with all of them. Exit code 1 when a case fails, 2 when
  * the question itself is wrong.
  */
+import { existsSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { UserError } from "#registry";
 import type { Device, DType } from "#tensor";
+import type { ParityCase } from "./parity-case.ts";
 
-export interface ParityCase {
-  readonly name: string;
-  readonly ok: boolean;
-  /** The largest difference found, in the case's own unit, and the largest allowed. */
-  readonly worst: number;
-  readonly tolerance: number;
-}
+export type { ParityCase };
 
 export interface ParityOptions {
   /** Where the simulator's assets are; only LIBERO needs them. */
@@ -62,6 +58,9 @@ async function main(): Promise<void> {
     printed.add(found);
     if (!values.json) console.log(lineOf(found));
   };
+  if (!/^(cpu|cuda(:\d+)?)$/.test(values.device) || !/^(float32|bfloat16)$/.test(values.dtype))
+    throw new UserError(usage);
+  if (!existsSync(dir)) throw new UserError(`there is no folder ${dir}`);
   const place = { device: values.device as Device, dtype: values.dtype as DType };
   const cases = await run(dir, {
     say,

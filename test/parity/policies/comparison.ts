@@ -1,13 +1,8 @@
 /** Measured differences between our numbers and the reference's, each with the tolerance it must keep. */
 import { type Device, type DType, scope, type Tensor } from "#tensor";
+import type { ParityCase } from "../parity-case.ts";
 
-export interface ParityCase {
-  readonly name: string;
-  readonly ok: boolean;
-  /** The largest difference found; how it is measured is part of the name. */
-  readonly worst: number;
-  readonly tolerance: number;
-}
+export type { ParityCase };
 
 export interface ParityOptions {
   readonly device?: Device;

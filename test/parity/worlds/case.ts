@@ -6,13 +6,9 @@
  */
 import { readSafetensors } from "#formats";
 import { noGrad, scope, type Tensor } from "#tensor";
+import type { ParityCase } from "../parity-case.ts";
 
-export interface ParityCase {
-  readonly name: string;
-  readonly ok: boolean;
-  readonly worst: number; // largest absolute difference seen
-  readonly tolerance: number;
-}
+export type { ParityCase };
 
 export const tolerances = {
   forward: 1e-4,
