@@ -5,6 +5,7 @@ from lines import serve
 def start(options):
     import swanlab
 
+    again = {"id": options["run_id"], "resume": "allow"} if options.get("run_id") else {}
     run = swanlab.init(
         project=options["project"],
         experiment_name=options["experiment"],
@@ -12,8 +13,11 @@ def start(options):
         logdir=options["folder"],
         config=options["config"],
         mode=options.get("mode") or "cloud",
+        **again,
     )
-    return {"folder": options["folder"]}, lambda metrics, step: swanlab.log(metrics, step=step), swanlab.finish
+    # older versions keep the id elsewhere; without one a resumed run begins anew
+    facts = {"id": getattr(run, "id", None), "folder": options["folder"]}
+    return facts, lambda metrics, step: swanlab.log(metrics, step=step), swanlab.finish
 
 
 serve("swanlab", start)

@@ -9,6 +9,7 @@ import { UserError } from "#registry";
 import { withAliases } from "./catalogue.ts";
 import { JsonlWriter } from "./jsonl-writer.ts";
 import type { Metrics, MetricsWriter } from "./metric.ts";
+import { knownRun, rememberRun } from "./service-runs.ts";
 import { openSideLogger } from "./side-logger.ts";
 import { TableWriter } from "./table-writer.ts";
 import { TensorboardWriter } from "./tensorboard-writer.ts";
@@ -102,5 +103,9 @@ async function openService(
       ? { mode: process.env.WANDB_MODE, entity: settings.wandb_entity ?? undefined, proxy }
       : { mode: process.env.SWANLAB_MODE ?? settings.swanlab_mode ?? undefined };
   const { project_name: project = "reverie", experiment_name: experiment = "run" } = settings;
-  return openSideLogger({ service, project, experiment, folder, config, warn, ...own });
+  const run_id = step > 0 ? knownRun(settings.log_path, service, warn) : undefined;
+  const opened = await openSideLogger({ service, project, experiment, folder, config, warn, run_id, ...own });
+  const { id } = opened.facts;
+  if (typeof id === "string") rememberRun(settings.log_path, service, id);
+  return opened;
 }

@@ -25,7 +25,7 @@ export interface SideLoggerOptions {
   readonly mode?: string | undefined;
   readonly entity?: string | undefined;
   readonly proxy?: string | undefined;
-  /** W&B: continues the run with this id. */
+  /** Continues the service's run with this id. */
   readonly run_id?: string | undefined;
   readonly warn: (text: string) => void;
   /** A service that does not answer must not keep a run from starting forever. */

@@ -5,7 +5,7 @@
  */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
@@ -19,6 +19,7 @@ import {
   TensorboardWriter,
 } from "#metrics";
 import { UserError } from "#registry";
+import { knownRun, rememberRun } from "../../src/metrics/service-runs.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const python = join(root, ".deps/loggers/bin/python");
@@ -32,6 +33,8 @@ interface Found {
   readonly scalars: Series;
   readonly images?: Record<string, number[][]>;
   readonly config?: Record<string, unknown>;
+  /** Of every offline part, in the order of time. */
+  readonly ids?: readonly string[];
 }
 
 const warnings: string[] = [];
@@ -138,6 +141,45 @@ for (const service of ["wandb", "swanlab"] as const) {
     assert.deepEqual(warnings, []);
   });
 }
+
+for (const service of ["wandb", "swanlab"] as const) {
+  test(`a resumed run goes on in its ${service} run, and one from step 0 begins another`, {
+    skip,
+  }, async () => {
+    const path = join(folder, `${service}-resumed`);
+    for (const step of [0, 2, 0]) {
+      const log = await openRunLog(settings(path, service), { ...options, step });
+      log.write(step, { "env/return": step + 1 });
+      await log.close();
+      await new Promise((resolve) => setTimeout(resolve, 1100)); // folders are named by their second
+    }
+    const { scalars, ids } = readBack(path, service);
+    const [first, second, third] = ids ?? [];
+    assert.equal(ids?.length, 3);
+    assert.ok(first && first === second && third !== first);
+    assert.deepEqual(
+      scalars["env/return"]?.map(([step]) => step),
+      [0, 2, 0],
+    );
+  });
+}
+
+test("a file of services that is damaged costs a warning and a new run", () => {
+  const path = mkdtempSync(join(folder, "damaged-"));
+  writeFileSync(join(path, "services.json"), '{"format":1,"runs":{"wandb":"../../etc"}}');
+  const said: string[] = [];
+  assert.equal(
+    knownRun(path, "wandb", (text) => said.push(text)),
+    undefined,
+  );
+  assert.match(said[0]!, /services\.json .*\n?.*wandb begins a new run/s);
+  rememberRun(path, "swanlab", "abc");
+  assert.equal(
+    knownRun(path, "swanlab", (text) => said.push(text)),
+    "abc",
+  );
+  assert.equal(said.length, 1);
+});
 
 test("a service whose process dies is reported once, and the run goes on", { skip }, async () => {
   const said: string[] = [];

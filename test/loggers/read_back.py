@@ -38,30 +38,34 @@ def records(path):
 def read_wandb(folder):
     from wandb.proto import wandb_internal_pb2
 
-    series, config = {}, {}
-    for message in records(glob.glob(f"{folder}/wandb/offline-run-*/*.wandb")[0]):
+    series, config, ids = {}, {}, []
+    paths = sorted(glob.glob(f"{folder}/wandb/offline-run-*/*.wandb"))
+    for message in (message for path in paths for message in records(path)):
         record = wandb_internal_pb2.Record()
         record.ParseFromString(message)
+        if record.run.run_id:
+            ids.append(record.run.run_id)
         for item in record.run.config.update:
             config[item.key or ".".join(item.nested_key)] = json.loads(item.value_json)
         values = {item.key or "/".join(item.nested_key): json.loads(item.value_json) for item in record.history.item}
         for name, value in values.items():
             if not name.startswith("_"):
                 series.setdefault(name, []).append([values["_step"], value])
-    return {"scalars": series, "config": config}
+    return {"scalars": series, "config": config, "ids": ids}
 
 
 def read_swanlab(folder):
     from swanlab.proto.swanlab.record.v1 import record_pb2
 
     series = {}
-    for message in records(glob.glob(f"{folder}/swanlab/run-*/*.swanlab")[0]):
+    paths = sorted(glob.glob(f"{folder}/swanlab/run-*/*.swanlab"))
+    for message in (message for path in paths for message in records(path)):
         record = record_pb2.Record()
         record.ParseFromString(message)
         if record.HasField("scalar"):
             point = [record.scalar.step, record.scalar.value.number]
             series.setdefault(record.scalar.key, []).append(point)
-    return {"scalars": series}
+    return {"scalars": series, "ids": [path.split("run-")[-1].removesuffix(".swanlab") for path in paths]}
 
 
 readers = {"tensorboard": read_tensorboard, "wandb": read_wandb, "swanlab": read_swanlab}
