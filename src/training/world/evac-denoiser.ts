@@ -61,7 +61,7 @@ export async function trainEvacDenoiser(
     : describe(frames, recorded, believed, evacSizesOf(frames, vae, first_stage_config, settings), settings);
   const networks = newNetworks(description.params, frames, settings);
   const dtype: DType = settings.precision === "bf16" ? "bfloat16" : "float32";
-  const draw = velocityTeacher({ frames, vae, believed, description, dtype }, settings);
+  const draw = velocityTeacher({ frames, vae, believed, description, networks, dtype }, settings);
   const lossOf = lossIn(networks, description, vae, frames, settings.batch_size, dtype);
   freezeUnused(networks, () =>
     withStreams(settings.seed, 0, frames.device, (random) => lossOf(draw(random))),

@@ -2,16 +2,19 @@
  * What an EVAC world's networks learn from: windows of encoded frames, with the encoded drawings of where the hand was
  * believed to be, its relative actions, and the episode's first picture.
  *
- * Frames and drawings go through the autoencoder once, before training; a lesson only picks rows.
+ * Frames and drawings go through the autoencoder, and first pictures through the picture encoder, once, before training; a
+ * lesson only picks rows. The picture encoder is not trained, as CLIP is not in published worlds. Here its weights are
+ * random: 64 random projections of a 4 × 4 patch keep what is in it, and the resampler learns to read them.
  *
  * Shapes: F frames, B windows, M memory frames, C new ones, z latent channels, h w latent positions.
  */
-import { cat, type DType, keep, noGrad, scope, type Tensor } from "#tensor";
+import { cat, type DType, keep, noGrad, scope, type Tensor, tensor } from "#tensor";
 import {
   type AutoencoderKL,
   clipPicture,
   drawVelocityLesson,
   type EvacDescription,
+  type EvacNetworks,
   lessonTables,
   type PoseStatistics,
   recalledFrames,
@@ -30,11 +33,12 @@ export interface LessonSource {
   /** Where the hand is believed to be, by row. */
   readonly believed: readonly (readonly number[])[];
   readonly description: EvacDescription;
+  readonly networks: EvacNetworks;
   readonly dtype: DType; // of the networks
 }
 
 export function velocityTeacher(
-  { frames, vae, believed, description, dtype }: LessonSource,
+  { frames, vae, believed, description, networks, dtype }: LessonSource,
   how: VelocityTraining & { readonly batch_size: number },
 ): Teacher<VelocityLesson> {
   const { n_previous: memory, params, statistics } = description;
@@ -42,21 +46,49 @@ export function velocityTeacher(
   const maps = encodeDrawings(vae, frames, believed, description);
   const actions = keep(rowsOf(relativeActions(frames, believed, statistics), frames));
   const tables = lessonTables(params, frames.device);
+  const tokensOf = firstPictures(frames, networks, dtype);
   const windows = new WindowSampler(frames, { memory, chunk: params.chunk, recall: recallOf(memory) });
   const video = (table: Tensor, index: Tensor): Tensor => pickRows(table, index).transpose(1, 2).float();
   return ({ numbers, device }) => {
     const rows = windows.draw(how.batch_size, numbers);
-    const firsts = frames.pick(rows.memory.select(1, 0)); // every memory begins with its episode's first frame
     const batch = {
       memory: video(latents, rows.memory),
       fresh: video(latents, rows.fresh),
       maps: video(maps, rows.fresh),
       actions: pickRows(actions, rows.fresh),
-      picture: clipPicture(firsts).to({ dtype }),
+      tokens: tokensOf(rows.memory.select(1, 0)), // every memory begins with its episode's first frame
       emphasis: pickRows(colour, rows.fresh).unsqueeze(1).float().div(255),
     };
     return drawVelocityLesson(batch, how, tables, device);
   };
+}
+
+/** Tokens of the first pictures of episodes, by the rows of those pictures: [B, L, width]. */
+function firstPictures(
+  frames: RecordedFrames,
+  { embedder }: EvacNetworks,
+  dtype: DType,
+  batch = 64,
+): (rows: Tensor) => Tensor {
+  const place = { device: frames.device };
+  const index = (rows: readonly number[]): Tensor => tensor(BigInt64Array.from(rows, BigInt), place);
+  const firsts = frames.episodes.map(({ first }) => first);
+  const parts: Tensor[] = [];
+  for (let from = 0; from < firsts.length; from += batch) {
+    const part = noGrad(() =>
+      scope(() => {
+        const pictures = clipPicture(frames.pick(index(firsts.slice(from, from + batch))));
+        return embedder.model.forward(pictures.to({ dtype }));
+      }),
+    );
+    parts.push(keep(part));
+  }
+  const tokens = keep(cat(parts));
+  for (const part of parts) part.dispose();
+  const episodes = new BigInt64Array(frames.count);
+  for (const [episode, first] of firsts.entries()) episodes[first] = BigInt(episode);
+  const episodeOf = keep(tensor(episodes, place));
+  return (rows) => tokens.indexSelect(0, episodeOf.indexSelect(0, rows));
 }
 
 /** As a world recalls: an episode begins as if its first frame had been seen `memory` times. */

@@ -15,7 +15,10 @@ export const evacDenoiserSettings = weightTrainingSettings
     model_channels: z.int().multipleOf(32).default(64).describe("a multiple of 32, for the group norms"),
     channel_mult: z.array(z.int().positive()).min(1).default([1, 2]),
     num_res_blocks: z.int().positive().default(1),
-    attention_resolutions: z.array(z.int().positive()).default([1, 2]),
+    attention_resolutions: z
+      .array(z.int().positive())
+      .default([2])
+      .describe("how many times smaller than latents: 1 costs the most"),
     num_head_channels: z.int().positive().default(16),
     context_dim: z.int().positive().default(128),
     action_tokens: z.int().positive().default(16),

@@ -29,7 +29,7 @@ function lessonOf(rows: number) {
     fresh,
     maps: video(3),
     actions: zeros([rows, 3, 14]),
-    picture: zeros([rows, 3, 1, 1]),
+    tokens: zeros([rows, 1, 1]),
     emphasis: zeros([rows, 1, 3, 1, 1]),
   };
   const tables = lessonTables(noise, "cpu");

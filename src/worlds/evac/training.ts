@@ -18,7 +18,7 @@ export interface PoseWindowBatch {
   readonly fresh: Tensor; // [B, z, C, h, w]
   readonly maps: Tensor; // encoded drawings of the new frames' poses, [B, z, C, h, w]
   readonly actions: Tensor; // relative, [B, C, 14]
-  readonly picture: Tensor; // the episode's first, prepared for CLIP, [B, 3, 224, 224]
+  readonly tokens: Tensor; // of the episode's first picture, [B, L, width of CLIP]
   readonly emphasis: Tensor; // how much a place matters besides its motion: in [0, 1], [B, 1, C, h, w]
 }
 
@@ -40,7 +40,7 @@ export interface VelocityLesson {
   readonly timestep: Tensor; // [B]
   readonly maps: Tensor;
   readonly actions: Tensor;
-  readonly picture: Tensor;
+  readonly tokens: Tensor;
 }
 
 /** Share of signal, of noise, and the clean latents' scale at each timestep, float32 [N]. */
@@ -66,7 +66,7 @@ export function drawVelocityLesson(
   tables: LessonTables,
   generator: Generator,
 ): VelocityLesson {
-  const { memory, fresh, maps, actions, picture, emphasis } = batch;
+  const { memory, fresh, maps, actions, tokens, emphasis } = batch;
   const place = { generator, device: fresh.device };
   const rows = fresh.shape[0]!;
   const timestep = drawTimesteps(rows, tables.signal.shape[0]!, how, place);
@@ -83,7 +83,7 @@ export function drawVelocityLesson(
     timestep: timestep.float(),
     maps,
     actions,
-    picture,
+    tokens,
   };
 }
 
@@ -112,12 +112,14 @@ export interface EvacSurroundings {
 
 export function velocityLoss(model: EvacNetworks, around: EvacSurroundings, lesson: VelocityLesson): Tensor {
   const { dtype } = around.rays;
-  const [memory, noisy, maps, picture] = [lesson.memory, lesson.noisy, lesson.maps, lesson.picture].map((x) =>
-    x.to({ dtype }),
-  ) as [Tensor, Tensor, Tensor, Tensor];
+  const [memory, noisy, maps] = [lesson.memory, lesson.noisy, lesson.maps].map((x) => x.to({ dtype })) as [
+    Tensor,
+    Tensor,
+    Tensor,
+  ];
   const window = cat([cat([memory, noisy], 2), pictureStack(memory, maps, around.rays)], 1);
   const all = model.model.diffusion_model.forward(window, {
-    image: model.image_proj_model.forward(model.embedder.model.forward(picture)),
+    image: model.image_proj_model.forward(lesson.tokens),
     actions: model.cond_stage_model.forward(lesson.actions),
     timestep: lesson.timestep,
     fps: around.fps,
