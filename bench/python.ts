@@ -50,6 +50,7 @@ export class Reference {
 
   constructor(python: string, script: string, args: readonly string[] = [], env = process.env) {
     this.#child = spawn(python, ["-u", script, ...args], { stdio: ["pipe", "pipe", "inherit"], env });
+    this.#child.stdin?.on("error", () => {}); // a program that died is noticed when its answer does not come
     this.#reader = createInterface({ input: this.#child.stdout as NodeJS.ReadableStream });
     this.#lines = this.#reader[Symbol.asyncIterator]();
   }

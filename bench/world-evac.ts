@@ -91,7 +91,10 @@ export const evac: Family = {
           ["step_noise", stack(drawn("step"))],
         ]);
       },
-      dispose: () => parts.model.dispose(),
+      dispose() {
+        world.to({}); // lets go of captured graphs
+        parts.model.dispose();
+      },
     };
   },
 };

@@ -55,6 +55,7 @@ export const opensora: Family = {
           ["noise", noise.drawn.get("latents")!.at(-1)!],
         ]),
       dispose() {
+        world.to({}); // lets go of captured graphs
         parts.denoiser.dispose();
         parts.vae.dispose();
       },

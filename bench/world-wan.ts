@@ -45,8 +45,9 @@ export const wan: Family = {
       gripperOpen: true,
       vaeMicroBatch: vaeBatch,
     };
+    const world = new WanWorld(parts);
     return {
-      world: new WanWorld(parts),
+      world,
       short: new WanWorld({ ...parts, steps: 1, cudaGraph: false }),
       sizes: { ...sizes, image, chunk, memory, steps, vae_batch: vaeBatch },
       weights: () =>
@@ -60,6 +61,7 @@ export const wan: Family = {
         ]);
       },
       dispose() {
+        world.to({}); // lets go of captured graphs
         parts.denoiser.dispose();
         parts.vae.dispose();
       },

@@ -52,8 +52,8 @@ class Conv extends Module {
 
   protected replaceWeight(ordered: (weight: Tensor) => Tensor): void {
     const old = this.weight;
-    this.weight = keep(noGrad(() => scope(() => ordered(old))));
-    old.dispose();
+    this.weight = keep(noGrad(() => scope(() => ordered(old)))).requiresGrad_(old.requiresGrad);
+    old.dispose(); // whoever holds it gets an error rather than a weight that no longer counts
   }
 }
 
@@ -83,9 +83,9 @@ export class Conv3d extends Conv {
   }
 }
 
-/** Lays out the weights of every convolution over pictures or videos, so that no call has to. Those that learn stay. */
+/** Lays out the weights of every convolution over pictures or videos, so that no call has to. */
 export function convolutionsLast(module: Module): void {
   for (const [, part] of module.modules()) {
-    if ((part instanceof Conv2d || part instanceof Conv3d) && !part.weight.requiresGrad) part.layOut();
+    if (part instanceof Conv2d || part instanceof Conv3d) part.layOut();
   }
 }

@@ -67,37 +67,40 @@ extern "C" __global__ void channel_sums(const bf16* x, float* sums, int position
   sums[slot * 2 + 1] = b;
 }`;
 
-/** One block per picture and group: the factor and offset of each of its channels. */
+/** One block per picture and group: the factor and offset of each of its channels. Threads share the chunks of a channel. */
 export const groupFactorsSource = `
 extern "C" __global__ void group_factors(const bf16* x, const float* sums, const bf16* weight, const bf16* bias, float* factors, int positions, int channels, int groups, int chunks, float eps) {
-  __shared__ float means[256];
-  __shared__ float spreads[256];
+  __shared__ float firsts[${threads}];
+  __shared__ float seconds[${threads}];
+  __shared__ float means[${threads}];
+  __shared__ float spreads[${threads}];
   int picture = blockIdx.x / groups, group = blockIdx.x % groups, size = channels / groups;
-  for (int i = threadIdx.x; i < size; i += blockDim.x) {
-    int channel = group * size + i;
-    float a = 0, b = 0;
-    for (int c = 0; c < chunks; c++) {
-      size_t slot = ((size_t)picture * chunks + c) * channels + channel;
-      a += sums[slot * 2];
-      b += sums[slot * 2 + 1];
-    }
+  int i = threadIdx.x % size, part = threadIdx.x / size, parts = ${threads} / size, channel = group * size + i;
+  float a = 0, b = 0;
+  for (int c = part; part < parts && c < chunks; c += parts) {
+    size_t slot = ((size_t)picture * chunks + c) * channels + channel;
+    a += sums[slot * 2];
+    b += sums[slot * 2 + 1];
+  }
+  firsts[threadIdx.x] = a;
+  seconds[threadIdx.x] = b;
+  __syncthreads();
+  if (threadIdx.x < size) {
+    for (int p = 1; p < parts; p++) { a += firsts[p * size + i]; b += seconds[p * size + i]; }
     means[i] = wide(x[(size_t)picture * positions * channels + channel]) + a / positions;
     spreads[i] = b - a * a / positions;
   }
   __syncthreads();
+  if (threadIdx.x >= size) return;
   float mean = 0, spread = 0;
-  for (int i = 0; i < size; i++) mean += means[i];
+  for (int j = 0; j < size; j++) mean += means[j];
   mean /= size;
-  for (int i = 0; i < size; i++) { float d = means[i] - mean; spread += spreads[i] + positions * d * d; }
+  for (int j = 0; j < size; j++) { float d = means[j] - mean; spread += spreads[j] + positions * d * d; }
   spread /= (float)size * positions;
-  float factor = rsqrtf((spread > 0 ? spread : 0) + eps);
-  for (int i = threadIdx.x; i < size; i += blockDim.x) {
-    int channel = group * size + i;
-    float scaled = wide(weight[channel]) * factor;
-    size_t slot = (size_t)picture * channels + channel;
-    factors[slot * 2] = scaled;
-    factors[slot * 2 + 1] = wide(bias[channel]) - mean * scaled;
-  }
+  float scaled = wide(weight[channel]) * rsqrtf((spread > 0 ? spread : 0) + eps);
+  size_t slot = (size_t)picture * channels + channel;
+  factors[slot * 2] = scaled;
+  factors[slot * 2 + 1] = wide(bias[channel]) - mean * scaled;
 }`;
 
 export const applyFactorsSource = `
@@ -152,7 +155,7 @@ export function fusedGroupNorm(
   const size = { blocks: pictures * chunks * columnBlocks, threads };
   channelSums(size, [x, sums, ...layout]);
   const numbers = [positions, channels, groups, chunks].map((int) => ({ int }));
-  groupFactors({ blocks: pictures * groups, threads: 128 }, [
+  groupFactors({ blocks: pictures * groups, threads }, [
     x,
     sums,
     weight,

@@ -33,6 +33,7 @@ export {
   type Modulation,
   type SumAndNorm,
 } from "./fused-rows.ts";
+export { fusedNormTaps } from "./fused-taps.ts";
 export { Embedding, Linear, type LinearOptions } from "./linear.ts";
 export { LoraConv2d, LoraLinear, type LoraOptions } from "./lora.ts";
 export { type LoadOptions, Module, type ModuleOptions, type State } from "./module.ts";

@@ -56,7 +56,7 @@ function neighbours(x_BTHWC: Tensor, missing: number, seen: number, stride: numb
   );
 }
 
-function overPictures(x_BTHWC: Tensor, weight_OhwKC: Tensor, bias_O: Tensor, border: number): Tensor {
+export function overPictures(x_BTHWC: Tensor, weight_OhwKC: Tensor, bias_O: Tensor, border: number): Tensor {
   const [outputs = 0, high = 0, wide = 0] = weight_OhwKC.shape;
   if (high === 1 && wide === 1) return aten.linear(x_BTHWC, weight_OhwKC.reshape([outputs, -1]), bias_O);
   const [batch = 0, frames = 0] = x_BTHWC.shape;

@@ -21,6 +21,11 @@ export class StreamCache {
     this.#pieces += 1;
   }
 
+  /** What the next slot to be asked for holds. */
+  peek(): Tensor | undefined {
+    return this.#slots[this.#cursor];
+  }
+
   /** The asking layer's slot: what it left last time, which lives until it leaves something for the next piece. */
   slot(): { readonly before: Tensor | undefined; leave(after: Tensor): void } {
     const index = this.#cursor++;

@@ -14,13 +14,14 @@ import {
   Conv3d,
   fromLast,
   fusedChannelNorm,
+  fusedNormTaps,
   Module,
   type ModuleOptions,
   parameter,
   silu,
 } from "#nn";
-import { aten, cat, type Tensor } from "#tensor";
-import { convolveSideBySide, sideBySideOrder } from "./side-by-side.ts";
+import { aten, cat, fusable, type Tensor } from "#tensor";
+import { convolveSideBySide, overPictures, sideBySideOrder } from "./side-by-side.ts";
 import type { StreamCache } from "./stream-cache.ts";
 
 type Triple = readonly [number, number, number];
@@ -57,6 +58,30 @@ export class CausalConv3d extends Conv3d {
     const result = this.after(x_BCTHW, slot.before);
     slot.leave(lastTwo(x_BCTHW, slot.before));
     return result;
+  }
+
+  /** `stream` of the norm's SiLU. */
+  streamNormed(norm: ChannelNorm, x_BCTHW: Tensor, cache: StreamCache): Tensor {
+    return this.#streamTaps(norm, x_BCTHW, cache) ?? this.stream(norm.forwardSilu(x_BCTHW), cache);
+  }
+
+  /** By the kernel that norms frames to where the convolution reads them; a stream's first picture is alone and needs none. */
+  #streamTaps(norm: ChannelNorm, x_BCTHW: Tensor, cache: StreamCache): Tensor | null {
+    const past = cache.peek();
+    const weight_OhwKC = this.weight.permute([0, 3, 4, 2, 1]);
+    if (!past || !fusable(weight_OhwKC, this.bias!)) return null;
+    const x_BTHWC = asLast(x_BCTHW);
+    const shape = x_BTHWC.shape;
+    const past_BQPC = asLast(past).contiguous().flatten(2, 3);
+    const taps = fusable(x_BTHWC) && fusedNormTaps(x_BTHWC.flatten(2, 3), norm.gamma.flatten(), past_BQPC);
+    if (!taps) return null;
+    const frames = taps.unflatten(2, shape.slice(2, 4)); // [B, T, H, W, 3·C]
+    const newest = frames
+      .select(1, shape[1]! - 1)
+      .unflatten(3, [3, -1])
+      .narrow(3, 1, 2);
+    cache.slot().leave(newest.permute([0, 4, 3, 1, 2]));
+    return fromLast(overPictures(frames, weight_OhwKC, this.bias!, this.#padding[1]));
   }
 }
 
@@ -128,8 +153,8 @@ export class ResidualBlock extends Module {
   stream(x_BCTHW: Tensor, cache: StreamCache): Tensor {
     const { residual } = this;
     const around = this.shortcut?.after(x_BCTHW) ?? x_BCTHW;
-    const first = residual["2"].stream(residual["0"].forwardSilu(x_BCTHW), cache);
-    const second = residual["6"].stream(residual["3"].forwardSilu(first), cache);
+    const first = residual["2"].streamNormed(residual["0"], x_BCTHW, cache);
+    const second = residual["6"].streamNormed(residual["3"], first, cache);
     return second.add(around);
   }
 }

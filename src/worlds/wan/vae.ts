@@ -73,7 +73,7 @@ const exit = (inputs: number, outputs: number, options: ModuleOptions): Exit => 
   "2": cube(inputs, outputs, options),
 });
 const leave = (head: Exit, x: Tensor, cache: StreamCache): Tensor =>
-  head["2"].stream(head["0"].forwardSilu(x), cache);
+  head["2"].streamNormed(head["0"], x, cache);
 const factors = ({ overTime, overSpace }: Stage) => ({ time: overTime ? 2 : 1, space: overSpace ? 2 : 1 });
 
 class Encoder extends Module {
