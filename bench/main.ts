@@ -17,6 +17,7 @@ const benches: Record<string, () => Promise<{ bench(options: BenchOptions): Prom
   tensor: () => import("./tensor.ts"),
   policies: () => import("./policies.ts"),
   worlds: () => import("./worlds.ts"),
+  "world-training": () => import("./world-training.ts"),
   compaction: () => import("./compaction.ts"),
   mujoco: () => import("./mujoco.ts"),
   libero: () => import("./libero.ts"),

@@ -47,6 +47,7 @@ export {
   kernel,
   kernelFit,
   kernelSources,
+  useKernels,
   withGradient,
 } from "./kernel.ts";
 export { type Layer, type LayerWiseResult, layerWise } from "./layer-wise.ts";

@@ -95,7 +95,14 @@ export function withGradient(
 /** Whether a kernel can read these tensors, and whether somebody will ask for their gradients. */
 export type KernelFit = "no" | "recorded" | "free";
 
-const turnedOff = process.env.REVERIE_FUSED === "0";
+let turnedOff = process.env.REVERIE_FUSED === "0";
+
+/** Turns all fused kernels on or off for what is issued from now on; returns how it was. For benches and comparisons. */
+export function useKernels(on: boolean): boolean {
+  const before = !turnedOff;
+  turnedOff = !on;
+  return before;
+}
 const bfloat16 = dtypeCode("bfloat16");
 const cuda = deviceCode("cuda") >> 8;
 

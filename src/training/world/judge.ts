@@ -21,7 +21,14 @@ import { initialise } from "./initialise.ts";
 import type { RecordedFrames } from "./recorded-frames.ts";
 import { stored, storedType } from "./stored-weights.ts";
 import { type SeenThrough, throughAutoencoder } from "./through-autoencoder.ts";
-import { type LoopHooks, type StepRandom, type Teacher, trainingLoop, withStreams } from "./training-loop.ts";
+import {
+  type Course,
+  type LoopHooks,
+  type StepRandom,
+  type Teacher,
+  trainingLoop,
+  withStreams,
+} from "./training-loop.ts";
 import { WeightTraining, weightTrainingSettings } from "./weight-training.ts";
 
 export const judgeSettings = weightTrainingSettings.extend({
@@ -55,22 +62,31 @@ export async function trainJudge(
   world: string,
   hooks: LoopHooks = {},
 ): Promise<void> {
+  const { judge, training, teacher } = judgeCourse(frames, throughAutoencoder(world, frames), settings);
+  await trainingLoop(training, frames.device, teacher, hooks);
+  await training.withAverages(async () => {
+    settleStatistics(judge, frames, settings, teacher);
+    setLearning(judge, false);
+    writeJudge(world, judge, frames, settings);
+  });
+  training.dispose();
+}
+
+export interface JudgeCourse extends Course<JudgeLesson> {
+  readonly judge: TrainableJudge;
+}
+
+/** Everything that steps need, before the first of them. */
+export function judgeCourse(frames: RecordedFrames, seen: SeenThrough, settings: JudgeSettings): JudgeCourse {
   const judge = newJudge(frames, settings);
-  const lessons = new Lessons(frames, throughAutoencoder(world, frames), settings);
+  const lessons = new Lessons(frames, seen, settings);
   const training = new WeightTraining(
     judge.network,
     weightTrainingSettings.strip().parse(settings),
     (lesson: JudgeLesson) => judgeLoss(judge, lesson, settings.failure_weight),
   );
-  const draw: Teacher<JudgeLesson> = (random) => lessons.draw(random);
   setLearning(judge, true);
-  await trainingLoop(training, frames.device, draw, hooks);
-  await training.withAverages(async () => {
-    settleStatistics(judge, frames, settings, draw);
-    setLearning(judge, false);
-    writeJudge(world, judge, frames, settings);
-  });
-  training.dispose();
+  return { judge, training, teacher: (random) => lessons.draw(random) };
 }
 
 function newJudge(

@@ -8,7 +8,7 @@ import { AutoencoderKL, type AutoencoderLesson, autoencoderLoss, standardiseLate
 import { initialise } from "./initialise.ts";
 import type { RecordedFrames } from "./recorded-frames.ts";
 import { stored, storedType } from "./stored-weights.ts";
-import { type LoopHooks, type Teacher, trainingLoop } from "./training-loop.ts";
+import { type Course, type LoopHooks, type Teacher, trainingLoop } from "./training-loop.ts";
 import { WeightTraining, weightTrainingSettings } from "./weight-training.ts";
 
 export const autoencoderSettings = weightTrainingSettings.extend({
@@ -38,6 +38,19 @@ export async function trainAutoencoder(
   world: string,
   hooks: LoopHooks = {},
 ): Promise<void> {
+  const { vae, sizes, training, teacher } = autoencoderCourse(frames, settings);
+  await trainingLoop(training, frames.device, teacher, hooks);
+  await training.withAverages(async () => writeAutoencoder(world, vae, sizes, frames, settings.store));
+  training.dispose();
+}
+
+export interface AutoencoderCourse extends Course<AutoencoderLesson> {
+  readonly vae: AutoencoderKL;
+  readonly sizes: object;
+}
+
+/** Everything that steps need, before the first of them. */
+export function autoencoderCourse(frames: RecordedFrames, settings: AutoencoderSettings): AutoencoderCourse {
   const { block_out_channels, layers_per_block, norm_num_groups, batch_size } = settings;
   const sizes = {
     block_out_channels,
@@ -56,13 +69,11 @@ export async function trainAutoencoder(
     (lesson: AutoencoderLesson) => autoencoderLoss(vae, lesson, settings),
   );
   const [height, width] = frames.size.map((side) => side / vae.downscale) as [number, number];
-  const draw: Teacher<AutoencoderLesson> = ({ host, device }) => ({
+  const teacher: Teacher<AutoencoderLesson> = ({ host, device }) => ({
     pictures: frames.pick(frames.draw(batch_size, host)),
     noise: randn([batch_size, latentChannels, height, width], { generator: device, device: frames.device }),
   });
-  await trainingLoop(training, frames.device, draw, hooks);
-  await training.withAverages(async () => writeAutoencoder(world, vae, sizes, frames, settings.store));
-  training.dispose();
+  return { vae, sizes, training, teacher };
 }
 
 function writeAutoencoder(

@@ -16,7 +16,7 @@ import {
 import { initialise, rotaryFrequencies } from "./initialise.ts";
 import { type RecordedFrames, WindowSampler } from "./recorded-frames.ts";
 import { stored, storedType } from "./stored-weights.ts";
-import { type LoopHooks, type Teacher, trainingLoop } from "./training-loop.ts";
+import { type Course, type LoopHooks, type Teacher, trainingLoop } from "./training-loop.ts";
 import { WeightTraining, weightTrainingSettings } from "./weight-training.ts";
 
 export const denoiserSettings = weightTrainingSettings.extend({
@@ -57,14 +57,7 @@ export async function trainDenoiser(
 ): Promise<void> {
   const vae = loadOpenSoraAutoencoder(join(world, "vae"), { device: frames.device });
   const statistics = settings.init_from ? readStatistics(settings.init_from) : actionStatistics(frames);
-  const sizes = sizesOf(frames, vae, settings);
-  const denoiser = newDenoiser(sizes, frames, settings);
-  const training = new WeightTraining(
-    denoiser,
-    weightTrainingSettings.strip().parse(settings),
-    (lesson: FlowLesson) => flowLoss(denoiser, lesson),
-  );
-  const teacher = flowTeacher(frames, encodeAll(vae, frames), statistics, settings);
+  const { sizes, denoiser, training, teacher } = denoiserCourse(frames, vae, settings, statistics);
   await trainingLoop(training, frames.device, teacher, hooks);
   await training.withAverages(async () => {
     writeSafetensors(join(world, "model-00001.safetensors"), stored(denoiser.state(), settings.store));
@@ -76,6 +69,29 @@ export async function trainDenoiser(
     action: { q01: statistics.low, q99: statistics.high },
   });
   training.dispose();
+}
+
+export interface DenoiserCourse extends Course<FlowLesson> {
+  readonly sizes: STDiT3Sizes;
+  readonly denoiser: STDiT3;
+}
+
+/** Everything that steps need, before the first of them. */
+export function denoiserCourse(
+  frames: RecordedFrames,
+  vae: AutoencoderKL,
+  settings: DenoiserSettings,
+  statistics: Statistics,
+): DenoiserCourse {
+  const sizes = sizesOf(frames, vae, settings);
+  const denoiser = newDenoiser(sizes, frames, settings);
+  const training = new WeightTraining(
+    denoiser,
+    weightTrainingSettings.strip().parse(settings),
+    (lesson: FlowLesson) => flowLoss(denoiser, lesson),
+  );
+  const teacher = flowTeacher(frames, encodeAll(vae, frames), statistics, settings);
+  return { sizes, denoiser, training, teacher };
 }
 
 /** A denoiser that goes on must be told actions as before. */

@@ -22,7 +22,7 @@ export function throughAutoencoder(world: string, frames: RecordedFrames): SeenT
     : throughPictures(loadOpenSoraAutoencoder(join(world, "vae"), { device }), frames);
 }
 
-function throughPictures(vae: AutoencoderKL, frames: RecordedFrames): SeenThrough {
+export function throughPictures(vae: AutoencoderKL, frames: RecordedFrames): SeenThrough {
   return (rows, noise, generator) =>
     noGrad(() =>
       scope(() => {

@@ -41,6 +41,12 @@ export interface StepRandom {
 /** Draws what a step learns from. */
 export type Teacher<L> = (random: StepRandom) => L;
 
+/** A network's training and where its lessons come from. */
+export interface Course<L extends Lesson<L>> {
+  readonly training: WeightTraining<L>;
+  readonly teacher: Teacher<L>;
+}
+
 export async function trainingLoop<L extends Lesson<L>>(
   training: WeightTraining<L>,
   device: Device,
