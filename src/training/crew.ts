@@ -188,7 +188,7 @@ export class Crew {
     let done = 0;
     const tick = (): void => onProgress?.(++done, optimizerSteps);
     const others = this.actors.others.map((actor) => actor.call("learn", samples, step));
-    const [learned] = await Promise.all([this.actors.first.learn(samples, step, tick), ...others]);
+    const [learned] = await allOrCause([this.actors.first.learn(samples, step, tick), ...others]);
     mapMinibatch(samples, disposed);
     return learned as Learned;
   }
@@ -209,6 +209,20 @@ export class Crew {
   #moveEnvs(direction: "onload" | "offload"): void {
     if (!this.checked.config.env.train.enable_offload) return;
     for (const { opened, device } of this.stages) opened[direction]?.(device);
+  }
+}
+
+/** What all ranks answer. When one fails the others lose touch with it: what it says is the cause, and what they say is not. */
+async function allOrCause<T>(ranks: readonly Promise<T>[]): Promise<T[]> {
+  const lostTouch = (reason: unknown): boolean => / failed on rank \d+ of \d+ /.test(String(reason)); // as #tensor's groups say it
+  try {
+    return await Promise.all(ranks);
+  } catch (first) {
+    if (!lostTouch(first)) throw first;
+    throw await new Promise((resolve) => {
+      for (const rank of ranks) rank.catch((reason) => !lostTouch(reason) && resolve(reason));
+      setTimeout(resolve, 5000, first);
+    });
   }
 }
 

@@ -136,6 +136,21 @@ test("ranks with unequal numbers of live samples learn what one rank learns", as
   assertClose([await learn(2)], [await learn(1)], 1e-6);
 });
 
+test("a rank that fails ends the others at once, and what it says is told", async (context) => {
+  const run = await open({ config: grpo, overrides: [...ranks(2), strategy("full_shard")] });
+  context.after(() => run.close());
+  const { crew } = run;
+  await crew.syncWeights(0);
+  const { samples, metrics } = await crew.judge(await crew.collect(0), 0);
+  const began = performance.now();
+  const { policy } = crew.actors.first;
+  policy.learn = () => {
+    throw new Error("this rank has a bad day");
+  };
+  await assert.rejects(crew.learn({ samples, metrics }, 0), /this rank has a bad day/);
+  assert.ok(performance.now() - began < 30_000);
+});
+
 /** Statistics of the tabletop's eight numbers of state and seven of action. */
 function pi0Overrides(folder: string): string[] {
   const of = (count: number) => ({ mean: Array(count).fill(0), std: Array(count).fill(0.3) });

@@ -148,8 +148,14 @@ export class ActorWorker {
   }
 
   /** All updates of one training step. */
-  learn(samples: Minibatch, step: number, onMinibatch?: () => void): Promise<Learned> {
-    return this.#awake(() => this.#learn(samples, step, onMinibatch));
+  async learn(samples: Minibatch, step: number, onMinibatch?: () => void): Promise<Learned> {
+    try {
+      return await this.#awake(() => this.#learn(samples, step, onMinibatch));
+    } catch (error) {
+      // Ranks that wait for this one fail now, and not after minutes. NCCL's wait in their streams, and end with the run.
+      if (this.policy.device === "cpu") this.#parts.company?.group.close();
+      throw error;
+    }
   }
 
   async #learn(samples: Minibatch, step: number, onMinibatch?: () => void): Promise<Learned> {
