@@ -171,6 +171,14 @@ const mistakes: [overrides: string[], says: RegExp][] = [
   [["+env.train.reset_griper_open=true"], /did you mean reset_gripper_open\?/],
   [["+rollout.pipelin_stage_num=2"], /did you mean pipeline_stage_num\?/],
   [["algorithm.clip_ratio_low=-1"], /algorithm\.clip_ratio_low: expected at least 0, found -1/],
+  [["reward.use_reward_model=true"], /reward\.use_reward_model: is true, but there are no reward workers/],
+  [["critic.use_critic_model=true"], /set actor\.model\.add_value_head instead/],
+  [["env.train.override_cfg={seed: 3}"], /env\.train\.override_cfg: is not available/],
+  [["env.train.libero_variant=plus"], /env\.train\.libero_variant: expected "standard", found "plus"/],
+  [
+    ["env.eval.perturbation_suffix=all", "runner.only_eval=true"],
+    /env\.eval\.perturbation_suffix: expected null/,
+  ],
   [["algorithm.adv_type=gae2"], /no algorithm .* named "gae2"; there are: gae, grpo/],
   [["algorithm.loss_type=actor_critic"], /actor\.model\.add_value_head: must be true/],
   [["actor.model.model_type=openvla2"], /no policy named "openvla2"/],
@@ -240,9 +248,16 @@ test("a setting without effect is told, not obeyed in silence", async () => {
     sixteen,
     "+algorithm.gamma=0.9",
     "rollout.sampling_params.top_p=0.9",
+    "actor.fsdp_config.mixed_precision.param_dtype=fp32",
+    "rollout.generation_backend=vllm",
   );
   const warnings = checked.problems
     .filter((each) => each.message.startsWith("has no effect"))
     .map((each) => each.path);
-  assert.deepEqual(warnings.sort(), ["algorithm.gamma", "rollout.sampling_params.top_p"]);
+  assert.deepEqual(warnings.sort(), [
+    "actor.fsdp_config.mixed_precision.param_dtype",
+    "algorithm.gamma",
+    "rollout.generation_backend",
+    "rollout.sampling_params.top_p",
+  ]);
 });

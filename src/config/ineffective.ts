@@ -84,9 +84,38 @@ const table: readonly Ineffective[] = [
       "actor.enable_sft_co_train",
       "env.train.data_collection.enabled",
       "env.eval.data_collection.enabled",
+      "runner.per_worker_log",
     ],
     when: (_, value) => value("") === true,
     why: "not available here",
+  },
+  {
+    keys: ["actor.fsdp_config.amp_autocast.enabled", "actor.fsdp_config.grad_scaler.enabled"],
+    when: (_, value) => value("") === true,
+    why: "the model computes in actor.model.precision, with 32-bit masters",
+  },
+  {
+    keys: ["actor.fsdp_config.mixed_precision.param_dtype"],
+    when: (config, value) => {
+      const [stored, computed] = [config.actor.model.precision, value("")].map(dtypeName);
+      return stored !== undefined && computed !== undefined && stored !== computed;
+    },
+    why: "the model computes in actor.model.precision",
+  },
+  {
+    keys: ["actor.fsdp_config.cpu_offload"],
+    when: (_, value) => value("") === true,
+    why: "actor.enable_offload is what leaves the accelerator between phases",
+  },
+  {
+    keys: ["rollout.backend", "rollout.generation_backend", "rollout.rollout_backend"],
+    when: (_, value) => value("") !== "huggingface",
+    why: "the policy is run by our own code",
+  },
+  {
+    keys: ["train", "eval"].map((section) => `env.${section}.video_cfg.extra_info_on_video`),
+    when: (_, value) => ((value("") as readonly string[] | null) ?? []).length > 0,
+    why: "films show task, step, reward and success",
   },
   {
     keys: ["cluster.profiling", "cluster.tracer", "cluster.net_emulation", "env.delay_sampler"],
@@ -97,6 +126,12 @@ const table: readonly Ineffective[] = [
     why: "not available here",
   },
 ];
+
+/** One name for the spellings of a type; undefined where none is chosen. */
+function dtypeName(spelt: unknown): string | undefined {
+  const text = String(spelt ?? "");
+  return [/bf16|bfloat16/, /16/, /32/].find((kind) => kind.test(text))?.source;
+}
 
 export function ineffectiveKeys(root: MapNode, config: RunConfig): Problem[] {
   return table.flatMap(({ keys, when, why }) =>

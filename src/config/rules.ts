@@ -74,7 +74,7 @@ const evaluation: Rule = (config) => {
   ];
 };
 
-const modes: Rule = ({ runner, algorithm, rollout, reward }, worlds) => [
+const modes: Rule = ({ runner, algorithm, rollout }, worlds) => [
   ...when(
     runner.use_training_pipeline && algorithm.adv_type !== "gae",
     "runner.use_training_pipeline",
@@ -85,10 +85,28 @@ const modes: Rule = ({ runner, algorithm, rollout, reward }, worlds) => [
     "runner.enable_decoupled_mode",
     "needs pipeline_stage_num 1 and at least as many env workers as rollout workers",
   ),
+];
+
+/** What would change the run and cannot be had: refused, not ignored. */
+const unavailable: Rule = ({ reward, critic, env }) => [
   ...when(
-    reward.use_reward_model && rollout.pipeline_stage_num !== 1,
+    reward.use_reward_model,
     "reward.use_reward_model",
-    "needs rollout.pipeline_stage_num 1",
+    "is true, but there are no reward workers here: rewards come from the environment, those of imagined ones from its own reward_model",
+  ),
+  ...when(
+    critic.use_critic_model,
+    "critic.use_critic_model",
+    "is true, but the critic is the policy's value head here: set actor.model.add_value_head instead",
+  ),
+  ...(["train", "eval"] as const).flatMap((section) =>
+    (["override_cfg", "override_cfgs"] as const).flatMap((key) =>
+      when(
+        Object.keys(env[section]?.[key] ?? {}).length > 0,
+        `env.${section}.${key}`,
+        `is not available: all env workers share one section; write the values in env.${section} itself`,
+      ),
+    ),
   ),
 ];
 
@@ -189,6 +207,7 @@ export const rules: readonly Rule[] = [
   critic,
   evaluation,
   modes,
+  unavailable,
   precision,
   divisions,
   evaluationShare,

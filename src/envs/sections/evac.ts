@@ -14,7 +14,7 @@ export const evacSection: FamilySettings = {
     gen_num_image_each_step: z.int().positive().default(8),
     chunk: z.int().positive().default(8),
     n_previous: z.int().positive().default(4),
-    n_view: z.int().positive().default(1),
+    n_view: z.literal(1).default(1),
     sample_size: picture.default([256, 256]),
     fps: z.number().positive().default(10),
     initial_image_path: z.string(),

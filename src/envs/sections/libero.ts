@@ -19,8 +19,8 @@ export const liberoSection: FamilySettings = {
     use_step_penalty: z.boolean().default(false).describe("every action costs 1"),
     specific_reset_id: z.int().min(0).nullish().describe("always start from this state"),
     task_id_filter: z.array(z.int().min(0)).nullish().describe("only these tasks of the suite"),
-    libero_variant: z.enum(["standard", "pro", "plus"]).nullish(),
-    perturbation_suffix: z.string().nullish(),
+    libero_variant: z.enum(["standard"]).nullish().describe("LIBERO-PRO and LIBERO-plus are not here"),
+    perturbation_suffix: z.null().optional().describe("of LIBERO-PRO and LIBERO-plus, which are not here"),
     settle_steps: z
       .int()
       .min(0)

@@ -15,7 +15,7 @@ const worldModel = z.strictObject({
   model: z.strictObject({
     type: z.string().default("STDiT3-XL/2"),
     from_pretrained: z.string(),
-    qk_norm: z.boolean().default(true),
+    qk_norm: z.literal(true).default(true),
     enable_flash_attn: z.boolean().optional(),
     enable_layernorm_kernel: z.boolean().optional(),
     action_dim: z.int().positive().default(7),

@@ -18,7 +18,7 @@ export const wanSection: FamilySettings = {
     num_frames: z.int().positive().default(13),
     image_size: picture.default([256, 256]),
     cuda_graph: cudaGraph,
-    retain_action: z.boolean().default(true),
+    retain_action: z.literal(true).default(true),
     vae_micro_batch_size: z.int().positive().optional(),
     reward_model: z.strictObject({
       type: z.enum(["ResnetRewModel", "TaskEmbedResnetRewModel"]),
