@@ -26,9 +26,10 @@ const dropForOpenpi = (from: string, why: string): Move => ({ from, why, when: o
 const number = (value: Plain | undefined): number => (typeof value === "number" ? value : Number.NaN);
 const product = (a: number, b: number): number | undefined => (Number.isNaN(a * b) ? undefined : a * b);
 
-const environmentTypes: Readonly<Record<string, string>> = {
-  omnigibson: "behavior",
-  world_model_libero: "evac_wm",
+/** What was called world_model_libero trained in a world and evaluated in the simulator. */
+const environmentTypes: Readonly<Record<"train" | "eval", Readonly<Record<string, string>>>> = {
+  train: { omnigibson: "behavior", world_model_libero: "evac_wm" },
+  eval: { omnigibson: "behavior", world_model_libero: "libero" },
 };
 const advantageTypes: Readonly<Record<string, string>> = { embodied_gae: "gae", embodied_grpo: "grpo" };
 const lossTypes: Readonly<Record<string, string>> = {
@@ -37,20 +38,31 @@ const lossTypes: Readonly<Record<string, string>> = {
   ppo: "actor_critic",
 };
 
+/** Whatever is not per chunk or token was per action, also when it was called a step. */
+const levels: Readonly<Record<string, string>> = { step_level: "action_level" };
+
 /** A value that changed its name but not its key. Applied only to values found in the table. */
 export const renamedValues: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "algorithm.adv_type": advantageTypes,
   "algorithm.loss_type": lossTypes,
+  "algorithm.reward_type": levels,
+  "algorithm.logprob_type": levels,
+  "algorithm.entropy_type": levels,
+  "actor.model.value_type": levels,
 };
 
 const environmentMoves = (section: "train" | "eval"): Move[] => [
   {
     from: `env.${section}.simulator_type`,
-    to: (value) => ({ [`env.${section}.env_type`]: environmentTypes[String(value)] ?? value }),
+    to: (value) => ({ [`env.${section}.env_type`]: environmentTypes[section][String(value)] ?? value }),
   },
   rename(`env.${section}.only_eval`, `env.${section}.is_eval`),
   drop(`env.${section}.num_group`, "follows from total_num_envs and group_size"),
   rename(`env.${section}.num_envs`, `env.${section}.total_num_envs`),
+  {
+    ...rename(`env.${section}.init_params.max_episode_steps`, `env.${section}.max_episode_steps`),
+    when: (look) => look(`env.${section}.max_episode_steps`) === undefined,
+  },
   drop(`env.${section}.num_images_in_input`, "the model's setting decides"),
   drop(`env.${section}.use_wrist_image`, "the model's num_images_in_input decides"),
 ];
@@ -101,6 +113,7 @@ export const moves: readonly Move[] = [
     to: (value) => ({ "rollout.sampling_params.do_sample": value !== true }),
   },
   rename("algorithm.length_params.max_new_token", "rollout.sampling_params.max_new_tokens"),
+  drop("rollout.sampling_params.add_BOS", "prompts begin as the policy's own do"),
   drop("algorithm.length_params.max_length", "the number of action tokens is fixed"),
   drop("algorithm.length_params.min_length", "the number of action tokens is fixed"),
   drop("algorithm.require_values", "follows from loss_type"),
@@ -109,7 +122,7 @@ export const moves: readonly Move[] = [
   rename("rollout.precision", "rollout.model.precision"),
   rename("actor.checkpoint_load_path", "actor.model.model_path"),
   rename("actor.tokenizer.tokenizer_model", "actor.model.model_path"),
-  ...["tokenizer_type", "use_fast", "trust_remote_code", "padding_side"].map((key) =>
+  ...["tokenizer_type", "use_fast", "trust_remote_code", "padding_side", "extra_vocab_size"].map((key) =>
     drop(`actor.tokenizer.${key}`, "the tokenizer comes with the checkpoint"),
   ),
   drop("actor.checkpoint_save_path", "checkpoints go below runner.logger.log_path"),
@@ -121,6 +134,20 @@ export const moves: readonly Move[] = [
   },
   rename("actor.model.gradient_checkpointing", "actor.fsdp_config.gradient_checkpointing"),
   rename("actor.model.ckpt_path", "runner.ckpt_path"),
+  rename("actor.model.sharding_strategy", "actor.fsdp_config.sharding_strategy"),
+  ...["micro_batch_size", "val_micro_batch_size"].map((key) =>
+    drop(`actor.model.${key}`, "actor.micro_batch_size counts"),
+  ),
+  {
+    ...rename("actor.model.openpi.add_value_head", "actor.model.add_value_head"),
+    when: (look) => look("actor.model.add_value_head") === undefined,
+  },
+  drop("actor.model.is_vla_model", "every policy here is one"),
+  ...["rollout_micro_batch_size", "logprob_forward_micro_batch_size"].map((key) =>
+    drop(`algorithm.${key}`, "actor.micro_batch_size counts"),
+  ),
+  drop("actor.model.do_sample", "rollout.sampling_params counts"),
+  drop("cluster.num_gpus_per_node", "accelerators are counted"),
   drop("actor.model.add_bias_linear", "the checkpoint's config.json says it"),
   drop("actor.model.add_qkv_bias", "the checkpoint's config.json says it"),
   {

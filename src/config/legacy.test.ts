@@ -71,6 +71,28 @@ test("greedy sampling and W&B of the seeds' older pages are understood", () => {
   });
 });
 
+test("what RLinf's files of 2025 wrote elsewhere is found", () => {
+  const { config } = migrate(
+    "cluster: {num_gpus_per_node: 8}\nalgorithm: {reward_type: step_level, sampling_params: {add_BOS: false, top_k: 5}}\n" +
+      "env: {eval: {init_params: {id: x, max_episode_steps: 80}}}\n" +
+      "actor: {model: {sharding_strategy: no_shard, do_sample: false, micro_batch_size: 1}}\n",
+  );
+  assert.deepEqual(config, {
+    cluster: {},
+    algorithm: { reward_type: "action_level" },
+    rollout: { sampling_params: { top_k: 5 } },
+    env: { eval: { init_params: { id: "x" }, max_episode_steps: 80 } },
+    actor: { model: {}, fsdp_config: { sharding_strategy: "no_shard" } },
+  });
+});
+
+test("a world of EVAC's first release was evaluated in the simulator", () => {
+  const { config } = migrate(
+    "env: {train: {simulator_type: world_model_libero}, eval: {simulator_type: world_model_libero}}\n",
+  );
+  assert.deepEqual(config, { env: { train: { env_type: "evac_wm" }, eval: { env_type: "libero" } } });
+});
+
 test("a video block at the top goes to training and evaluation", () => {
   const { config } = migrate("video_cfg: {save_video: True}\nenv: {train: {}, eval: {}}\n");
   assert.deepEqual(config, {
