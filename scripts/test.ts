@@ -5,8 +5,8 @@
  * time as the machine has cores, each with one libtorch thread, so that they do not fight over the cores. A file
  * that takes longer than its time-out is ended and fails.
  */
-import { readdirSync } from "node:fs";
-import { availableParallelism } from "node:os";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { availableParallelism, tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { run } from "node:test";
 import { spec } from "node:test/reporters";
@@ -16,6 +16,8 @@ const minutesPerFile = 8;
 const root = fileURLToPath(new URL("..", import.meta.url));
 process.chdir(root);
 process.env.OMP_NUM_THREADS ??= "1";
+const scratch = mkdtempSync(join(tmpdir(), "reverie-test-"));
+process.env.TMPDIR = scratch; // what tests leave behind goes with it
 
 const words = process.argv.slice(2);
 const files = ["src", "test", "scripts"]
@@ -50,6 +52,7 @@ stream.on("test:fail", ({ file, details, name }) => {
 });
 stream.compose(new spec()).pipe(process.stdout);
 process.on("exit", summarize);
+process.on("exit", () => rmSync(scratch, { recursive: true, force: true }));
 
 /** The last lines that a reader sees: how much ran, what was left out and why, which files to look at. */
 function summarize(): void {

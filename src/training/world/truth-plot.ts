@@ -33,22 +33,25 @@ export function truthPlot({ frames, agreement, falseSuccess }: TruthReport): Uin
     data: new Uint8Array(width * panel.height * 3).fill(255),
   };
   for (const [i, curve] of curves.entries()) drawCurve(canvas, i * panel.width, curve, colours[i]!);
-  const share = (value: number) => `${(100 * value).toFixed(1)} %`;
+  // Without a single failure there is nothing that could be taken for a success.
+  const share = (value: number) =>
+    Number.isFinite(value) ? `${(100 * value).toFixed(1)} %` : "none possible";
   const summary = `agreement ${share(agreement.share)}, false success ${share(falseSuccess.share)}`;
   write(canvas, summary, width - panel.right - summary.length * glyphWidth, panel.height - glyphHeight - 2);
   return encodePng({ ...canvas, channels: 3 });
 }
 
 function drawCurve(canvas: Rgb, left: number, { title, values }: Curve, colour: Colour): void {
-  const [low, high] = rangeOf(values);
+  const { low, high, step } = scaleOf(values);
   const x = (i: number): number =>
     left + panel.left + (i / Math.max(values.length - 1, 1)) * (panel.width - panel.left - panel.right);
   const y = (value: number): number =>
     panel.height - panel.bottom - ((value - low) / (high - low)) * (panel.height - panel.top - panel.bottom);
-  for (const share of [0, 0.25, 0.5, 0.75, 1]) {
-    const value = low + share * (high - low);
+  const digits = Math.max(0, -Math.floor(Math.log10(step)));
+  for (let i = 0; i <= Math.round((high - low) / step); i++) {
+    const value = low + i * step;
     line(canvas, x(0), y(value), x(values.length - 1), y(value), grid);
-    const label = value.toFixed(high - low > 5 ? 0 : 2);
+    const label = value.toFixed(digits);
     write(canvas, label, left + panel.left - 4 - label.length * glyphWidth, y(value) - glyphHeight / 2);
   }
   for (const i of [0, (values.length - 1) >> 1, values.length - 1]) {
@@ -62,10 +65,14 @@ function drawCurve(canvas: Rgb, left: number, { title, values }: Curve, colour: 
   }
 }
 
-function rangeOf(values: readonly number[]): [number, number] {
-  const [low, high] = [Math.min(...values), Math.max(...values)];
-  const pad = Math.max((high - low) * 0.08, 1e-3);
-  return [low - pad, high + pad];
+/** Round steps of 1, 2 or 5 that hold all values, about five of them. */
+function scaleOf(values: readonly number[]): { low: number; high: number; step: number } {
+  const [least, most] = [Math.min(...values), Math.max(...values)];
+  const rough = Math.max(most - least, 1e-3) / 4;
+  const power = 10 ** Math.floor(Math.log10(rough));
+  const step = power * ([1, 2, 5, 10].find((factor) => factor * power >= rough) ?? 10);
+  const low = Math.floor(least / step) * step;
+  return { low, high: Math.max(Math.ceil(most / step) * step, low + step), step };
 }
 
 function line(canvas: Rgb, x0: number, y0: number, x1: number, y1: number, colour: Colour): void {
