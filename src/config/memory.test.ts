@@ -12,7 +12,7 @@ const config = (offload: boolean, shard = "full_shard", interval = 1) =>
       model: { precision: "bf16" },
       micro_batch_size: 2,
       enable_offload: offload,
-      fsdp_config: { sharding_strategy: shard },
+      fsdp_config: { sharding_strategy: shard, reshard_after_forward: true },
     },
     rollout: { enable_offload: offload, pipeline_stage_num: 1 },
     env: { train: { enable_offload: offload } },
@@ -29,6 +29,8 @@ test("an actor's shard is weights, gradients, moments and master copy over the r
   const { actor } = processMemory(config(true), batch, worlds, feet);
   // 2 + 2 + 8 + 4 bytes per parameter over 2 ranks, 2 samples of activations, 1.5 GB for the runtime
   assert.equal(actor, (1e9 * 16) / 2 + 2e9 + 1.5e9);
+  const updates = processMemory(config(true, "shard_grad_op"), batch, worlds, feet).actor;
+  assert.equal(updates, 1e9 * 4 + (1e9 * 12) / 2 + 2e9 + 1.5e9, "weights and gradients whole");
   assert.equal(processMemory(config(true, "no_shard"), batch, worlds, feet).actor, 1e9 * 16 + 2e9 + 1.5e9);
 });
 

@@ -11,6 +11,7 @@ import type { Footprint } from "#registry";
 import type { BatchPlan, WorldSizes } from "./batch.ts";
 import type { RunConfig } from "./frame/index.ts";
 import type { Placement } from "./placement.ts";
+import { shardingOf } from "./sharding.ts";
 
 /** Gradient in the weights' precision, two moments and, beside 16-bit weights, a master copy in 32 bits. */
 const momentBytes = 8;
@@ -53,12 +54,15 @@ export function processMemory(
   const weight = bytesPerWeight(config.actor.model.precision);
   const parameters = policy?.parameters ?? 0;
   const trainable = policy?.trainableParameters ?? parameters;
-  const sharded = config.actor.fsdp_config.sharding_strategy === "no_shard" ? 1 : worlds.actor;
-  const state = parameters * weight + trainable * (weight + momentBytes + (weight < 4 ? masterBytes : 0));
+  const sharding = shardingOf(config, worlds.actor);
+  const update = trainable * (momentBytes + (weight < 4 ? masterBytes : 0));
+  const network = (parameters + trainable) * weight; // weights and gradients
+  const state =
+    network / (sharding === "weights" ? worlds.actor : 1) + update / (sharding === "none" ? 1 : worlds.actor);
   const activations = (policy?.trainBytesPerSample ?? 0) * config.actor.micro_batch_size;
   return {
     weights: parameters * weight,
-    actor: state / sharded + activations + runtimeBytes,
+    actor: state + activations + runtimeBytes,
     rollout: parameters * weight + (policy?.deviceBytesPerSlot ?? 0) * batch.samplesPerAnswer + runtimeBytes,
     env:
       (env?.parameters ?? 0) * 2 +

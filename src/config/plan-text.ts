@@ -3,15 +3,18 @@
  */
 
 import { sharesWeights } from "./memory.ts";
+import type { EnvironmentConfig } from "./frame/index.ts";
 import type { Process } from "./placement.ts";
 import type { Plan } from "./plan.ts";
 import { type Problem, problemText } from "./problem.ts";
+import type { CheckedConfig } from "./read-config.ts";
+import { shardingOf } from "./sharding.ts";
 
 export function planText(plan: Plan): string {
   const { checked } = plan;
   const { actor, algorithm, env } = checked.config;
   return [
-    `${checked.name}: ${actor.model.model_type} learns by ${algorithm.adv_type} in ${env.train.task_suite_name ?? env.train.env_type}`,
+    `${checked.name}: ${actor.model.model_type} learns by ${algorithm.adv_type} in ${placeText(env.train)}`,
     "",
     ...workers(plan),
     "",
@@ -22,6 +25,12 @@ export function planText(plan: Plan): string {
     ...disk(plan),
     ...remarks(plan),
   ].join("\n");
+}
+
+/** "libero_10", "libero_10 as imagined (wan_wm)", or the kind of env where there are no suites. */
+function placeText({ task_suite_name: suite, env_type: type }: EnvironmentConfig): string {
+  if (typeof suite !== "string") return type;
+  return type.endsWith("_wm") ? `${suite} as imagined (${type})` : suite;
 }
 
 function workers(plan: Plan): string[] {
@@ -84,8 +93,20 @@ function step({ batch, checked }: Plan): string[] {
     `            ${count(batch.samplesPerAnswer, "observation")} per answer, ${count(batch.groups, "group")} of ${size}`,
     `  learn     ${count(batch.samples, "sample")} ÷ ${global} × ${count(batch.updateEpochs, "epoch")} = ${count(batch.optimizerSteps, "optimiser step")}`,
     `            each ${steps}`,
+    ...spread(checked),
     `  run       ${count(batch.trainingSteps, "training step")}, ${count(batch.trainingSteps * batch.optimizerSteps, "optimiser step")}`,
   ];
+}
+
+/** What several ranks hold in parts. */
+function spread({ config, worlds }: CheckedConfig): string[] {
+  const parts = `in ${worlds.actor} parts`;
+  const lines = {
+    none: [],
+    updates: [`            moments and masters ${parts}, all weights on every rank`],
+    weights: [`            weights, gradients, moments and masters ${parts}, whole one layer at a time`],
+  };
+  return lines[shardingOf(config, worlds.actor)];
 }
 
 /** What keeps a run in a world model honest, where something does. */

@@ -101,15 +101,15 @@ export class Crew {
     await this.makeWhole();
     await this.#sync.publish(version, this.actors.first.optimizer.weights);
     for (const worker of this.rollouts) await worker.refreshWeights(this.#sync);
-    this.actors.first.rest();
+    this.actors.first.memory.rest();
     await Promise.all(this.actors.others.map((actor) => actor.call("rest")));
   }
 
   /** The first actor holds all weights, to be acted with or saved, also where ranks shard them. */
   async makeWhole(): Promise<void> {
     const { first, others } = this.actors;
-    if (first.isWhole) return;
-    await Promise.all([...others.map((actor) => actor.call("lendWeights")), first.makeWhole(true)]);
+    if (first.memory.isWhole) return;
+    await Promise.all([...others.map((actor) => actor.call("lendWeights")), first.memory.makeWhole(true)]);
   }
 
   /** Plays all rollout epochs of a training step; collects again for groups that teach nothing, where asked to. */

@@ -59,14 +59,19 @@ test("an actor that leaves between updates learns what one that stays learns, to
       shuffle: Stream.ofRun(0).branch("shuffle"),
     });
     const metrics: Metrics[] = [];
-    actor.rest();
+    actor.memory.rest();
     for (const step of [0, 1, 2]) metrics.push((await actor.learn(samples, step)).metrics);
     const weights = actor.policy.module.parameters();
     let moments = 0;
     await actor.lendState((state) => {
       moments = state.size;
     });
-    return { metrics, moments, away: actor.bytesAway, weights: weights.map((weight) => weight.toArray()) };
+    return {
+      metrics,
+      moments,
+      away: actor.memory.bytesAway,
+      weights: weights.map((weight) => weight.toArray()),
+    };
   };
   const [stays, leaves, goes] = [await learn(undefined), await learn("optimizer"), await learn("everything")];
   assert.ok(stays.metrics[2]!["train/actor/grad_norm"]! > 0);

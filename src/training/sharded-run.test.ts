@@ -101,10 +101,13 @@ test("of four ranks each holds a quarter of the weights, and little more while i
   const { first, others } = crew.actors;
   const whole = first.policy.module.parameters().reduce((sum, { byteLength }) => sum + byteLength, 0);
   await crew.syncWeights(0);
-  assert.ok(first.isWhole);
+  assert.ok(first.memory.isWhole);
   await crew.learn(await crew.judge(await crew.collect(0), 0), 0);
-  assert.ok(!first.isWhole);
-  const sizes = [first.weightBytes, ...(await Promise.all(others.map((actor) => actor.call("weightBytes"))))];
+  assert.ok(!first.memory.isWhole);
+  const sizes = [
+    first.memory.weightBytes,
+    ...(await Promise.all(others.map((actor) => actor.call("weightBytes")))),
+  ];
   for (const { now, peak } of sizes) {
     assert.ok(Math.abs(now / whole - 0.25) < 0.02, `${now} of ${whole} bytes`);
     assert.ok(peak / whole < 0.75, `at most ${peak} of ${whole} bytes`); // the quarter, and the largest layer
@@ -114,7 +117,7 @@ test("of four ranks each holds a quarter of the weights, and little more while i
   assert.ok(weights.every(isAway), "what is away has no memory of its own");
   await crew.makeWhole();
   assert.ok(
-    first.isWhole && weights.every((weight) => weight.isContiguous && weight.isfinite().all().item()),
+    first.memory.isWhole && weights.every((weight) => weight.isContiguous && weight.isfinite().all().item()),
   );
 });
 

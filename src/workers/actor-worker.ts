@@ -22,9 +22,10 @@ import { type Minibatch, mapMinibatch, minibatchSize, selectSamples, sliceSample
 import type { LearnOptions, Policy } from "#policies";
 import { UserError } from "#registry";
 import { keep, noGrad, scope, type Tensor, zeros } from "#tensor";
+import { ActorMemory, type Leaves } from "./actor-memory.ts";
 import { learningRateFactor } from "./learning-rate.ts";
 import { type Company, PolicyOptimizer } from "./optimizer.ts";
-import { Shelter } from "./shelter.ts";
+import { disposeSamples, inOrder, liveRows } from "./sample-rows.ts";
 
 export interface ActorParts {
   readonly policy: Policy;
@@ -37,8 +38,7 @@ export interface ActorParts {
   readonly company?: Company | undefined;
   readonly runSteps: number; // training steps of the whole run
   readonly decisions: number; // T per column
-  /** What leaves the accelerator while others work there. Weights that a rollout worker acts with must stay. */
-  readonly leaves?: "optimizer" | "everything" | undefined;
+  readonly leaves?: Leaves;
   /** The order of samples, by training step and update epoch. */
   readonly shuffle: Stream;
 }
@@ -58,11 +58,11 @@ interface Totals {
 export class ActorWorker {
   readonly policy: Policy;
   readonly optimizer: PolicyOptimizer;
+  readonly memory: ActorMemory;
   readonly #parts: ActorParts;
   readonly #settings: AlgorithmSettings;
   readonly #rate: (step: number) => number;
   readonly #learnOptions: LearnOptions;
-  readonly #shelter: Shelter | undefined;
 
   constructor(parts: ActorParts) {
     const { config, policy } = parts;
@@ -70,7 +70,12 @@ export class ActorWorker {
     this.#parts = parts;
     this.#settings = config.algorithm as unknown as AlgorithmSettings;
     this.optimizer = new PolicyOptimizer(policy, config.actor, parts.company);
-    this.#shelter = parts.leaves && this.#openShelter(parts.leaves === "everything");
+    this.memory = new ActorMemory({
+      policy,
+      reference: parts.reference,
+      optimizer: this.optimizer,
+      leaves: parts.leaves,
+    });
     this.#rate = learningRateFactor(config.actor.optim, parts.runSteps);
     const { temperature, topK } = samplingMode(config, "train");
     this.#learnOptions = {
@@ -86,71 +91,15 @@ export class ActorWorker {
     return this.#parts.company?.ranks ?? alone;
   }
 
-  #openShelter(withWeights: boolean): Shelter {
-    const { policy, optimizer } = this;
-    const tensors = () => [
-      ...optimizer.tensors(),
-      ...(this.#parts.reference?.module.parameters() ?? []),
-      ...(withWeights && !optimizer.layers ? policy.module.parameters() : []),
-    ];
-    return new Shelter(tensors, policy.device, () => policy.weightsMoved?.());
-  }
-
-  /** Bytes that have left the accelerator. */
-  get bytesAway(): number {
-    return this.#shelter?.bytesAway ?? 0;
-  }
-
-  /** Makes room for others until the next call. Sharded weights need no room of their own: all ranks can make them whole again. */
-  rest(): void {
-    if (this.#parts.leaves === "everything" && this.isWhole) this.optimizer.layers?.scatter();
-    if (this.#shelter && !this.#shelter.isAway) this.#shelter.rest();
-  }
-
-  /** Whether all weights are here, to be acted with or saved. */
-  get isWhole(): boolean {
-    return this.optimizer.layers?.isWhole ?? true;
-  }
-
-  /** Gathers sharded weights, to `stay` here or only for other ranks. All ranks must ask together. */
-  makeWhole(stay: boolean): Promise<void> {
-    const { layers } = this.optimizer;
-    if (!layers) return Promise.resolve();
-    return this.#awake(async () => {
-      layers.makeWhole(stay);
-      this.policy.weightsMoved?.();
-    });
-  }
-
-  /** Bytes of the network's weights on this rank, now and at most since learning began. */
-  get weightBytes(): { readonly now: number; readonly peak: number } {
-    const { layers } = this.optimizer;
-    const sharded = new Set(layers?.pieces.flatMap(({ weights }) => weights));
-    const rest = this.policy.module.parameters().filter((weight) => !sharded.has(weight));
-    const bytes = rest.reduce((sum, { byteLength }) => sum + byteLength, 0);
-    const { now, peak } = layers?.bytes ?? { now: 0, peak: 0 };
-    return { now: now + bytes, peak: peak + bytes };
-  }
-
-  /** Everything is on its device during `work`, and may leave afterwards. */
-  async #awake<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#shelter?.isAway) this.#shelter.wake();
-    try {
-      return await work();
-    } finally {
-      this.rest();
-    }
-  }
-
   /** By parameter name, the same for any number of ranks; lent for the call only. All ranks must ask together. */
   lendState(use: (state: ReadonlyMap<string, Tensor>) => void): Promise<void> {
-    return this.#awake(() => this.optimizer.lendState(use));
+    return this.memory.awake(() => this.optimizer.lendState(use));
   }
 
   /** All updates of one training step. */
   async learn(samples: Minibatch, step: number, onMinibatch?: () => void): Promise<Learned> {
     try {
-      return await this.#awake(() => this.#learn(samples, step, onMinibatch));
+      return await this.memory.awake(() => this.#learn(samples, step, onMinibatch));
     } catch (error) {
       // Ranks that wait for this one fail now, and not after minutes. NCCL's wait in their streams, and end with the run.
       if (this.policy.device === "cpu") this.#parts.company?.group.close();
@@ -283,26 +232,4 @@ export class ActorWorker {
         "lower actor.optim.lr or actor.optim.clip_grad, or use actor.model.precision fp32; the last checkpoint is still good",
     );
   }
-}
-
-/**
- * The rows that can move a weight. Samples after an episode's end, and those of filtered groups, are masked: they count in the
- * denominators, but their loss is zero whatever the policy says, so they need no pass through the network. One row always stays, so
- * that every rank has gradients to add.
- */
-function liveRows({ mask }: Minibatch, rows: Tensor): Tensor {
-  if (!mask) return rows;
-  const live = rows.maskedSelect(mask.anyAlong(1));
-  return live.numel > 0 ? live : rows.narrow(0, 0, 1);
-}
-
-function inOrder(samples: number, size: number): Tensor[] {
-  return zeros([samples], { dtype: "int64" }).add(1).cumsum(0).sub(1).split(size, 0);
-}
-
-function disposeSamples(samples: Minibatch): void {
-  mapMinibatch(samples, (tensor) => {
-    tensor.dispose();
-    return tensor;
-  });
 }

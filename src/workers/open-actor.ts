@@ -4,6 +4,7 @@ import type { RunConfig } from "#config";
 import { type Minibatch, mapMinibatch } from "#data";
 import { type ActionSpec, type LoadOptions, loadPolicy, type Policy } from "#policies";
 import { type Device, ProcessGroup, type Tensor, useDevice } from "#tensor";
+import type { Bytes } from "./actor-memory.ts";
 import { ActorWorker, type Learned } from "./actor-worker.ts";
 import { ranksOf } from "./gradient-group.ts";
 
@@ -71,7 +72,7 @@ export interface RemoteActor {
   rest(): Promise<void>;
   /** Takes part when sharded weights are gathered for the first rank. */
   lendWeights(): Promise<void>;
-  weightBytes(): Promise<{ readonly now: number; readonly peak: number }>;
+  weightBytes(): Promise<Bytes>;
 }
 
 /** For threads: the tensors that arrive are freed after use. */
@@ -97,10 +98,10 @@ export async function openRemoteActor(options: ActorOptions): Promise<RemoteActo
       await actor.lendState(() => {});
     },
     async rest() {
-      actor.rest();
+      actor.memory.rest();
     },
-    lendWeights: () => actor.makeWhole(false),
-    weightBytes: async () => actor.weightBytes,
+    lendWeights: () => actor.memory.makeWhole(false),
+    weightBytes: async () => actor.memory.weightBytes,
     async loadWeights(weights) {
       actor.policy.module.loadState(weights, { strict: false });
       actor.optimizer.rereadWeights();

@@ -6,7 +6,7 @@
  * (shard_grad_op), or the weights too (full_shard).
  */
 import type { Ranks } from "#algorithms";
-import type { RunConfig } from "#config";
+import { type RunConfig, shardingOf } from "#config";
 import type { Policy } from "#policies";
 import { UserError } from "#registry";
 import type { ProcessGroup, Tensor } from "#tensor";
@@ -17,9 +17,6 @@ import { type GradientStep, type WeightGroup, type WeightUpdate, WholeUpdate } f
 
 const isCritic = (name: string): boolean => name.includes("value_head");
 const [policyGroup, criticGroup] = [0, 1];
-
-/** Strategies that also shard the weights. On one machine hybrid_shard is full_shard. */
-const wholly: ReadonlySet<string> = new Set(["full_shard", "hybrid_shard"]);
 
 function openShards({ module, parts }: Policy, group: ProcessGroup): LayerShards {
   const weights = module.namedParameters();
@@ -53,9 +50,9 @@ export class PolicyOptimizer {
     this.#settings = actor.optim;
     this.weights = new Map(trained);
     this.#company = company;
-    const strategy = company ? actor.fsdp_config.sharding_strategy : "no_shard";
-    this.#sharded = strategy !== "no_shard";
-    this.layers = company && wholly.has(strategy) ? openShards(policy, company.group) : undefined;
+    const sharding = shardingOf({ actor }, company?.group.worldSize ?? 1);
+    this.#sharded = sharding !== "none";
+    this.layers = company && sharding === "weights" ? openShards(policy, company.group) : undefined;
     this.#update = this.#open(trained);
   }
 
