@@ -103,12 +103,13 @@ extern "C" __global__ void group_factors(const bf16* x, const float* sums, const
   factors[slot * 2 + 1] = wide(bias[channel]) - mean * scaled;
 }`;
 
+/** The first `lead` positions are written twice more in front of all. */
 export const applyFactorsSource = `
-extern "C" __global__ void apply_factors(const bf16* x, const float* factors, bf16* out, int positions, int columns, int lanes, int column_blocks, int chunks, int per_block, int silu) {
+extern "C" __global__ void apply_factors(const bf16* x, const float* factors, bf16* out, int positions, int columns, int lanes, int column_blocks, int chunks, int per_block, int silu, int lead) {
   ${place}
   if (lane >= lanes) return;
   const Eight* in = (const Eight*)x + (size_t)picture * positions * eights + at;
-  Eight* answer = (Eight*)out + (size_t)picture * positions * eights + at;
+  Eight* answer = (Eight*)out + (size_t)picture * (positions + 2 * lead) * eights + at;
   float a[8], b[8];
   for (int k = 0; k < 8; k++) {
     size_t slot = ((size_t)picture * eights + at) * 8 + k;
@@ -121,7 +122,10 @@ extern "C" __global__ void apply_factors(const bf16* x, const float* factors, bf
       float y = rounded(wide(v.x[k]) * a[k] + b[k]);
       r.x[k] = narrow(silu ? y / (1.0f + expf(-y)) : y);
     }
+    answer[(size_t)(p + 2 * lead) * eights] = r;
+    if (p >= lead) continue;
     answer[(size_t)p * eights] = r;
+    answer[(size_t)(p + lead) * eights] = r;
   }
 }`;
 
@@ -135,13 +139,13 @@ export interface GroupNormParts {
   readonly bias: Tensor;
   readonly eps: number;
   readonly silu: boolean;
+  /** Of videos, [N, T, ..., C]: puts the first frame in front twice more, for a causal convolution. */
+  readonly leading?: boolean;
 }
 
 /** Group norm of [N, ...positions, C], which lies in memory as it says, and SiLU if wanted. */
-export function fusedGroupNorm(
-  x: Tensor,
-  { groups, weight, bias, eps, silu }: GroupNormParts,
-): Tensor | null {
+export function fusedGroupNorm(x: Tensor, parts: GroupNormParts): Tensor | null {
+  const { groups, weight, bias, eps, silu, leading = false } = parts;
   if (!fusable(x, weight, bias)) return null;
   const [pictures, channels] = [x.shape[0]!, x.shape.at(-1)!];
   const positions = x.numel / (pictures * channels);
@@ -150,7 +154,10 @@ export function fusedGroupNorm(
   const place = { dtype: "float32", device: x.device } as const;
   const sums = empty([pictures, chunks, channels, 2], place);
   const factors = empty([pictures, channels, 2], place);
-  const out = empty(x.shape, { dtype: "bfloat16", device: x.device });
+  const [, frames = 1, ...rest] = x.shape;
+  const shape = leading ? [pictures, frames + 2, ...rest] : x.shape;
+  const out = empty(shape, { dtype: "bfloat16", device: x.device });
+  const lead = leading ? positions / frames : 0;
   const layout = [positions, columns, lanes, columnBlocks, chunks, positionsPerBlock].map((int) => ({ int }));
   const size = { blocks: pictures * chunks * columnBlocks, threads };
   channelSums(size, [x, sums, ...layout]);
@@ -164,7 +171,7 @@ export function fusedGroupNorm(
     ...numbers,
     { float: eps },
   ]);
-  applyFactors(size, [x, factors, out, ...layout, { int: silu ? 1 : 0 }]);
+  applyFactors(size, [x, factors, out, ...layout, { int: silu ? 1 : 0 }, { int: lead }]);
   return out;
 }
 

@@ -166,7 +166,7 @@ export function fusedGatedSilu(gate: Tensor, up: Tensor): Tensor | null {
   const out = fit === "free" ? gate : empty(shape, { dtype: "bfloat16", device: gate.device });
   gateKernel(size, [gate, up, out, { int: eights }]);
   if (fit === "free") return out;
-  const args = [gate, up, "grad_output", { gradInput: 0 }, { gradInput: 1 }, { int: eights }] as const;
+  const args = [gate, up, { gradOutput: 0 }, { gradInput: 0 }, { gradInput: 1 }, { int: eights }] as const;
   return withGradient(out, [gate, up], gateGradientKernel, size, args);
 }
 
@@ -213,6 +213,6 @@ export function fusedRotateHalves(x_BLD: Tensor, heads: number, cos: Tensor, sin
   const turned = fit === "free" ? x_BLD : x_BLD.detach();
   rotateKernel(size, [turned, turned, cos, sin, ...numbers, { int: 0 }]);
   if (fit === "free") return turned;
-  const args = ["grad_output", { gradInput: 0 }, cos, sin, ...numbers, { int: 1 }] as const;
+  const args = [{ gradOutput: 0 }, { gradInput: 0 }, cos, sin, ...numbers, { int: 1 }] as const;
   return withGradient(turned, [x_BLD], rotateKernel, size, args);
 }

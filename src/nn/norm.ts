@@ -3,7 +3,7 @@ import { fast, scope, type Tensor } from "#tensor";
 import { silu } from "./activation.ts";
 import { asLast, fromLast } from "./channels-last.ts";
 import { type AddedAndNormed, fusedAddRmsNorm, fusedRmsNorm } from "./fused.ts";
-import { fusedGroupNorm } from "./fused-pictures.ts";
+import { fusedGroupNorm, type GroupNormParts } from "./fused-pictures.ts";
 import { fusedSumNorm, type Gate, type SumAndNorm } from "./fused-rows.ts";
 import { Module, type ModuleOptions } from "./module.ts";
 import { constant } from "./parameter.ts";
@@ -107,16 +107,23 @@ export class GroupNorm extends Module {
     return this.#channelsLast(x, true) ?? silu(this.forward(x));
   }
 
+  /**
+   * SiLU of the norm of [B, C, T, H, W] as [B, T + 2, H, W, C], its first frame three times: what a causal convolution reads.
+   * Null where no kernel fits.
+   */
+  fusedSiluLeading(x_BCTHW: Tensor): Tensor | null {
+    return fusedGroupNorm(asLast(x_BCTHW), { ...this.#parts(true), leading: true });
+  }
+
   /** By our kernels, where the channels come last in memory: [N, C, ...] in, the same layout out. */
   #channelsLast(x: Tensor, withSilu: boolean): Tensor | null {
     if (x.device === "cpu" || x.ndim < 3) return null;
-    const out = fusedGroupNorm(asLast(x), {
-      groups: this.#groups,
-      weight: this.weight,
-      bias: this.bias,
-      eps: this.#eps,
-      silu: withSilu,
-    });
+    const out = fusedGroupNorm(asLast(x), this.#parts(withSilu));
     return out && fromLast(out);
+  }
+
+  #parts(withSilu: boolean): GroupNormParts {
+    const { weight, bias } = this;
+    return { groups: this.#groups, weight, bias, eps: this.#eps, silu: withSilu };
   }
 }

@@ -24,24 +24,23 @@ class TimeConvolution extends Module {
 
   /** Sees the two frames before; the first frame stands in for those that are missing. */
   forward(x_BCTHW: Tensor): Tensor {
-    const active = this["0"].forwardSilu(x_BCTHW);
     const conv = (this["2"] ?? this["3"])!;
-    const direct = overFrames(active, conv);
+    const direct = overFrames(this["0"], conv, x_BCTHW);
     if (direct) return direct;
+    const active = this["0"].forwardSilu(x_BCTHW);
     const first = active.narrow(2, 0, 1);
     const padded_BCTL = cat([first, first, active], 2).flatten(3); // pixels in a row: a flat convolution, a third faster
     return aten.conv2d(padded_BCTL, conv.weight.squeeze(4), conv.bias!).unflatten(3, x_BCTHW.shape.slice(3));
   }
 }
 
-/** The same convolution over pictures of frames by pixels, where channels come last: cuDNN has faster kernels for it. */
-function overFrames(x_BCTHW: Tensor, { weight, bias }: Conv3d): Tensor | null {
-  const x_BTHWC = asLast(x_BCTHW);
-  if (!fusable(x_BTHWC, asLast(weight), bias!)) return null;
-  const x_BTLC = x_BTHWC.flatten(2, 3);
-  const first = x_BTLC.narrow(1, 0, 1);
-  const out_BOTL = aten.conv2d(fromLast(cat([first, first, x_BTLC], 1)), weight.squeeze(4), bias!);
-  return fromLast(asLast(out_BOTL).unflatten(2, x_BTHWC.shape.slice(2, 4)));
+/** The same with channels last: the norm's kernel writes the missing frames too, and cuDNN has faster kernels for the rest. */
+function overFrames(norm: GroupNorm, { weight, bias }: Conv3d, x_BCTHW: Tensor): Tensor | null {
+  if (!fusable(asLast(weight), bias!)) return null;
+  const led_BTHWC = norm.fusedSiluLeading(x_BCTHW);
+  if (!led_BTHWC) return null;
+  const out_BOTL = aten.conv2d(fromLast(led_BTHWC.flatten(2, 3)), weight.squeeze(4), bias!);
+  return fromLast(asLast(out_BOTL).unflatten(2, x_BCTHW.shape.slice(3)));
 }
 
 class TimeConvolutions extends Module {
