@@ -45,6 +45,8 @@ function panels(dream_T3HW: Tensor, real_T3HW: Tensor): Tensor {
   return toBytes(cat([dream_T3HW, real_T3HW, difference], 3)).permute([0, 2, 3, 1]);
 }
 
+const legend = "left: imagined, middle: simulated, right: difference";
+
 export async function writeSideBySide(
   path: string,
   episodes: readonly SideBySide[],
@@ -56,7 +58,7 @@ export async function writeSideBySide(
   const writer = new Mp4Writer(path, { width: first.width * factor, height: first.height * factor, fps });
   for (const { frames, captions, width, height } of episodes) {
     for (const [t, data] of frames.entries()) {
-      const picture = writeOn(enlarge({ width, height, data }, factor), [captions[t]!]);
+      const picture = writeOn(enlarge({ width, height, data }, factor), [captions[t]!, legend]);
       await writer.addFrame(picture.data);
     }
   }
