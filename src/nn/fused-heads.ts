@@ -91,6 +91,7 @@ extern "C" __global__ void ${name}(const bf16* x, const bf16* weight, const floa
   const Eight* in = (const Eight*)(x + (size_t)row * ${width});
   Eight v[${perLane}];
   float sum = 0;
+  #pragma unroll
   for (int i = 0; i < ${perLane}; i++) {
     int e = lane + 32 * i;
     if (e >= ${eights}) continue;
@@ -99,6 +100,7 @@ extern "C" __global__ void ${name}(const bf16* x, const bf16* weight, const floa
   }
   for (int offset = 16; offset > 0; offset /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, offset);
   float factor = rsqrtf(sum / ${width} + eps);
+  #pragma unroll
   for (int i = 0; i < ${perLane}; i++) {
     int e = lane + 32 * i;
     if (e >= ${eights}) continue;

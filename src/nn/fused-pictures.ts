@@ -184,6 +184,7 @@ extern "C" __global__ void ${name}(const bf16* x, const bf16* gamma, bf16* out, 
   if (row >= rows) return;
   Eight v[${perLane}];
   float sum = 0;
+  #pragma unroll
   for (int i = 0; i < ${perLane}; i++) {
     int e = lane + 32 * i;
     if (e >= ${eights}) continue;
@@ -192,6 +193,7 @@ extern "C" __global__ void ${name}(const bf16* x, const bf16* gamma, bf16* out, 
   }
   for (int offset = 16; offset > 0; offset /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, offset);
   float length = fmaxf(rounded(sqrtf(sum)), 1e-12f);
+  #pragma unroll
   for (int i = 0; i < ${perLane}; i++) {
     int e = lane + 32 * i;
     if (e >= ${eights}) continue;

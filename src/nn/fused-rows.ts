@@ -36,6 +36,7 @@ extern "C" __global__ void ${name}(const bf16* x, bf16* branch, const bf16* gate
   size_t at = (size_t)row * ${width}, group = (size_t)(row / per_group) * stride;
   Eight v[${perLane}];
   float sum = 0;
+  #pragma unroll
   for (int i = 0; i < ${perLane}; i++) {
     int e = lane + 32 * i;
     if (e >= ${eights}) continue;
@@ -47,12 +48,14 @@ extern "C" __global__ void ${name}(const bf16* x, bf16* branch, const bf16* gate
   }
   for (int offset = 16; offset > 0; offset /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, offset);
   float mean = sum / ${width}, spread = 0;
+  #pragma unroll
   for (int i = 0; i < ${perLane}; i++) {
     if (lane + 32 * i >= ${eights}) continue;
     for (int k = 0; k < 8; k++) { float d = wide(v[i].x[k]) - mean; spread += d * d; }
   }
   for (int offset = 16; offset > 0; offset /= 2) spread += __shfl_xor_sync(0xffffffffu, spread, offset);
   float factor = rsqrtf(spread / ${width} + eps);
+  #pragma unroll
   for (int i = 0; i < ${perLane}; i++) {
     int e = lane + 32 * i;
     if (e >= ${eights}) continue;

@@ -22,6 +22,7 @@ extern "C" __global__ void ${name}(const bf16* x, const bf16* gamma, const bf16*
   int position = row % positions, frame = row / positions % frames, video = row / positions / frames;
   Eight v[${perLane}];
   float sum = 0;
+  #pragma unroll
   for (int i = 0; i < ${perLane}; i++) {
     int e = lane + 32 * i;
     if (e >= ${eights}) continue;
@@ -32,6 +33,7 @@ extern "C" __global__ void ${name}(const bf16* x, const bf16* gamma, const bf16*
   float length = fmaxf(rounded(sqrtf(sum)), 1e-12f);
   size_t apart = (size_t)positions * ${3 * eights}; // from one frame's row to the next frame's
   Eight* here = (Eight*)out + (size_t)row * ${3 * eights};
+  #pragma unroll
   for (int i = 0; i < ${perLane}; i++) {
     int e = lane + 32 * i;
     if (e >= ${eights}) continue;

@@ -10,6 +10,7 @@ import {
   fusedGatedSum,
   fusedHeadNorm,
   fusedModulatedNorm,
+  fusedNormTaps,
   fusedRmsNormRotary,
   fusedSumNorm,
   GroupNorm,
@@ -171,5 +172,25 @@ test("norms of pictures with channels last equal the plain ones, flat areas and 
     const [x, gamma] = [bf16([70, 160]), bf16([160], 2)];
     const length = aten.linalg_vector_norm(x, 2, [1], true).clamp(1e-12);
     near(fusedChannelNorm(x, gamma, true), silu(x.div(length).mul(Math.sqrt(160)).mul(gamma)));
+  });
+});
+
+test("norms before causal convolutions write frames to where those read them", { skip }, () => {
+  noGrad(() => {
+    const [videos, channels, frames, side] = [2, 64, 3, 5];
+    const x = bf16([videos, channels, frames, side, side]);
+    const norm = new GroupNorm(32, channels, { device: "cuda", dtype: "bfloat16" });
+    const plain = norm.forwardSilu(channelsLast(x)).permute([0, 2, 3, 4, 1]);
+    const first = plain.narrow(1, 0, 1);
+    near(norm.fusedSiluLeading(channelsLast(x)), cat([first, first, plain], 1), 1e-9);
+
+    const [rows, gamma] = [bf16([videos, frames, side, channels], 2), bf16([channels], 3)];
+    const past = bf16([videos, 2, side, channels], 4);
+    const joined = cat([past, fusedChannelNorm(rows, gamma, true)!], 1);
+    const beside = [0, 1, 2].map((from) => joined.narrow(1, from, frames));
+    near(fusedNormTaps(rows, gamma, past), cat(beside, 3), 1e-9);
+    const alone = cat([past.narrow(1, 0, 1).mul(0), joined.narrow(1, 1, frames + 1)], 1);
+    const afterOne = [0, 1, 2].map((from) => alone.narrow(1, from, frames));
+    near(fusedNormTaps(rows, gamma, past.narrow(1, 1, 1).contiguous()), cat(afterOne, 3), 1e-9);
   });
 });
