@@ -5,7 +5,7 @@
  * OUT/resume.safetensors what --resume needs. `--new mini` makes a small untrained policy first, with a tokenizer and
  * statistics of its own, from the demonstrations.
  */
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type Demonstrations, openDemonstrations } from "#envs";
 import { readJsonFile, readSafetensors, writeJsonFile, writeSafetensors } from "#formats";
@@ -15,6 +15,7 @@ import { UserError } from "#registry";
 import { allowTf32, type DType, manualSeed } from "#tensor";
 import { labelDemonstrations, SftRun } from "#training";
 import type { Command } from "../command.ts";
+import { emptyFolder } from "../option-values.ts";
 import { parseSftArguments, type SftArguments, sftUsage } from "./arguments.ts";
 import { makeBase } from "./starting-checkpoint.ts";
 
@@ -33,7 +34,8 @@ export const sftCommand: Command = {
     const wishes = parseSftArguments(argv);
     const sets = wishes.data.map(openDemonstrations);
     say(describeSets(sets));
-    mkdirSync(wishes.out, { recursive: true });
+    if (wishes.resume) requireState(wishes.out);
+    else emptyFolder(wishes.out); // checkpoints of two trainings would stand side by side
     const { policy, model } = await openPolicy(wishes, sets);
     const frames = labelDemonstrations(policy, sets, { onProgress: progressLine("frames prepared") });
     const run = new SftRun(policy, frames, wishes.settings);
@@ -88,9 +90,12 @@ async function openPolicy(
 const latestCheckpoint = (out: string): string => join(out, "resume");
 const statePath = (out: string): string => join(out, "resume", "training.safetensors");
 
-function restore(run: SftRun, out: string): number {
+function requireState(out: string): void {
   if (!existsSync(statePath(out)))
-    throw new UserError(`${out} has nothing to resume from: no ${statePath(out)}`);
+    throw new UserError(`${out} has nothing to resume from: no ${statePath(out)}; begin without --resume`);
+}
+
+function restore(run: SftRun, out: string): number {
   run.loadState(readSafetensors(statePath(out)));
   return run.step;
 }
