@@ -131,7 +131,7 @@ napi_value kernelCompile(Call& call) { // (source, function name) -> id
 }
 
 // A launch in numbers: [kernel, blocks, threads, argument count, then (kind, value) pairs].
-enum Kind { tensorArgument = 0, intArgument = 1, floatArgument = 2, gradOfOutput = 3, gradOfInput = 4 };
+enum Kind { tensorArgument = 0, intArgument = 1, floatArgument = 2, gradOfOutput = 3, gradOfInput = 4, scratchArgument = 5 };
 
 // Gives the tensor that an argument of another kind than int or float means.
 using TensorAt = std::function<at::Tensor(Kind kind, double value)>;
@@ -169,53 +169,80 @@ napi_value kernelLaunch(Call&) { // buffer in: a launch, tensors by their handle
 // ---- gradients
 
 struct Recorded {
-  at::Tensor output;             // computed already, without history
-  std::vector<at::Tensor> saved; // what the gradient's kernel reads
-  std::vector<double> words;     // its launch; tensor arguments are places in `saved`
+  std::vector<at::Tensor> outputs; // computed already, without history
+  std::vector<at::Tensor> saved;   // what the gradients' kernels read
+  std::vector<int64_t> scratch;    // float32 numbers that they need besides
+  std::vector<double> words;       // their launches, one after the other; tensor arguments are places in `saved`
 };
 
-// One or two inputs, each of the output's shape.
+// Types and shapes in numbers: [type, dimensions, sizes...] of each tensor.
+static std::vector<int64_t> shapesOf(at::TensorList tensors) {
+  std::vector<int64_t> out;
+  for (const at::Tensor& tensor : tensors) {
+    out.push_back(static_cast<int64_t>(tensor.scalar_type()));
+    out.push_back(tensor.dim());
+    for (int64_t size : tensor.sizes()) out.push_back(size);
+  }
+  return out;
+}
+static std::vector<at::Tensor> roomFor(const std::vector<int64_t>& shapes, const at::TensorOptions& place) {
+  std::vector<at::Tensor> out;
+  for (size_t at = 0; at < shapes.size(); at += 2 + shapes[at + 1]) {
+    at::IntArrayRef sizes(shapes.data() + at + 2, static_cast<size_t>(shapes[at + 1]));
+    out.push_back(at::empty(sizes, place.dtype(static_cast<at::ScalarType>(shapes[at]))));
+  }
+  return out;
+}
+
 struct KernelGradient : torch::autograd::Function<KernelGradient> {
-  static at::Tensor forward(torch::autograd::AutogradContext* context, const at::Tensor& first, const std::optional<at::Tensor>& second, const Recorded* recorded) {
-    (void)first, (void)second; // the engine reads them from the arguments
+  static torch::autograd::variable_list forward(torch::autograd::AutogradContext* context, at::TensorList inputs, const Recorded* recorded) {
     context->save_for_backward(recorded->saved);
     context->saved_data["words"] = recorded->words;
-    return recorded->output;
+    context->saved_data["scratch"] = recorded->scratch;
+    context->saved_data["shapes"] = shapesOf(inputs);
+    return recorded->outputs;
   }
 
   static torch::autograd::variable_list backward(torch::autograd::AutogradContext* context, torch::autograd::variable_list grads) {
     if (at::GradMode::is_enabled()) throw std::runtime_error("internal: a fused kernel has no second derivative");
     auto saved = context->get_saved_variables();
     auto words = context->saved_data["words"].toDoubleVector();
-    at::Tensor grad = grads.at(0).contiguous();
-    torch::autograd::variable_list answers(3); // one per argument of `forward`; what the kernel does not write stays undefined
-    launch(words.data(), [&](Kind kind, double value) {
+    for (at::Tensor& grad : grads) grad = grad.contiguous();
+    auto place = grads.at(0).options();
+    torch::autograd::variable_list answers = roomFor(context->saved_data["shapes"].toIntVector(), place);
+    std::vector<at::Tensor> scratch;
+    for (int64_t size : context->saved_data["scratch"].toIntVector()) scratch.push_back(at::empty({size}, place.dtype(at::kFloat)));
+    TensorAt tensorAt = [&](Kind kind, double value) {
       auto index = static_cast<size_t>(value);
-      if (kind == gradOfOutput) return grad;
-      if (kind == tensorArgument) return saved.at(index);
-      if (!answers.at(index).defined()) answers[index] = at::empty_like(grad);
-      return answers[index];
-    });
+      return (kind == gradOfOutput ? grads : kind == gradOfInput ? answers : kind == scratchArgument ? scratch : saved).at(index);
+    };
+    for (size_t at = 0; at < words.size(); at += 4 + 2 * static_cast<size_t>(words[at + 3])) launch(words.data() + at, tensorAt);
+    answers.emplace_back(); // one per argument of `forward`: the last one takes none
     return answers;
   }
 };
-
-// The output with a history: it now depends on the inputs.
-static at::Tensor record(const std::vector<at::Tensor>& inputs, const Recorded& recorded) {
-  return KernelGradient::apply(inputs.at(0), inputs.size() > 1 ? std::optional<at::Tensor>(inputs[1]) : std::nullopt, &recorded);
-}
 
 static std::vector<at::Tensor> tensorsOf(napi_env env, napi_value list) {
   std::vector<at::Tensor> out(lengthOf(env, list));
   for (size_t i = 0; i < out.size(); i++) out[i] = tensorOf(numberOf(env, elementOf(env, list, i)));
   return out;
 }
+template <class T>
+static std::vector<T> numbersOf(napi_env env, napi_value list) {
+  std::vector<T> out(lengthOf(env, list));
+  for (size_t i = 0; i < out.size(); i++) out[i] = static_cast<T>(numberOf(env, elementOf(env, list, i)));
+  return out;
+}
 
-napi_value kernelRecord(Call& call) { // (output, inputs, saved, launch of the gradient's kernel) -> the output with a history
-  napi_value list = call.values[3];
-  Recorded recorded{tensorOf(call.number(0)), tensorsOf(call.env, call.values[2]), std::vector<double>(lengthOf(call.env, list))};
-  for (size_t i = 0; i < recorded.words.size(); i++) recorded.words[i] = numberOf(call.env, elementOf(call.env, list, i));
-  return number(call.env, handleOf(record(tensorsOf(call.env, call.values[1]), recorded)));
+// (outputs, inputs, saved, scratch sizes, launches of the gradients' kernels); buffer out: the outputs, which now depend on the inputs
+napi_value kernelRecord(Call& call) {
+  napi_env env = call.env;
+  Recorded recorded{tensorsOf(env, call.values[0]), tensorsOf(env, call.values[2]), numbersOf<int64_t>(env, call.values[3]), numbersOf<double>(env, call.values[4])};
+  std::vector<at::Tensor> inputs = tensorsOf(env, call.values[1]);
+  at::TensorList list = inputs;
+  auto outputs = KernelGradient::apply(list, static_cast<const Recorded*>(&recorded));
+  for (size_t i = 0; i < outputs.size(); i++) state->buffer[i] = handleOf(outputs[i]);
+  return nullptr;
 }
 
 void exposeKernels(napi_env env, napi_value exports) {

@@ -6,7 +6,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { kernelSources } from "#tensor";
+import { shortAttentionKernels } from "./fused-attention-gradient.ts";
+import { joinKernels } from "./fused-rows-gradient.ts";
 import "./index.ts"; // names the kernels
+
+// and these are named by their sizes: those of the small worlds
+for (const joins of [true, false]) joinKernels(192, joins);
+for (const length of [16, 64]) {
+  shortAttentionKernels({ length, heads: 4, width: 48, causal: false, rotates: false });
+}
+shortAttentionKernels({ length: 12, heads: 4, width: 48, causal: true, rotates: true });
 
 const nvcc = (args: readonly string[]) => spawnSync("nvcc", args, { encoding: "utf8" });
 const skip = nvcc(["--version"]).status === 0 ? false : "needs nvcc";

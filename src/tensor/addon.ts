@@ -113,11 +113,12 @@ export interface TorchAddon {
   kernelCompile?(source: string, name: string): number;
   kernelLaunch?(): void;
   kernelRecord?(
-    output: number,
+    outputs: readonly number[],
     inputs: readonly number[],
     saved: readonly number[],
-    launch: readonly number[],
-  ): number;
+    scratch: readonly number[],
+    launches: readonly number[],
+  ): void;
 }
 
 function open(): TorchAddon {

@@ -40,6 +40,7 @@ export { enableGrad, type GradOptions, grad, inferenceMode, noGrad } from "./gra
 export {
   fusable,
   type GradientArgument,
+  type GradientLaunch,
   type Kernel,
   type KernelArgument,
   type KernelFit,
@@ -49,6 +50,7 @@ export {
   kernelSources,
   useKernels,
   withGradient,
+  withGradients,
 } from "./kernel.ts";
 export { type Layer, type LayerWiseResult, layerWise } from "./layer-wise.ts";
 export { keep, liveTensors, scope } from "./living.ts";

@@ -3,7 +3,7 @@
  *
  * For chains of element-wise operators that are bound by memory: one pass instead of five. Every kernel has a twin in
  * plain operators that defines it, runs everywhere else, and is what tests compare it with. A kernel has no gradient of
- * its own; `withGradient` gives its result one, by naming another kernel. REVERIE_FUSED=0 turns all of them off, to see
+ * its own; `withGradients` gives its results one, by naming other kernels. REVERIE_FUSED=0 turns all of them off, to see
  * what they change.
  */
 import { addon, buffer } from "./addon.ts";
@@ -65,32 +65,64 @@ export function kernel(name: string, source: string): Kernel {
   return Object.assign(launch, { id });
 }
 
-/** What a gradient's kernel is given besides: the gradient that comes in, and room for the one of each input. */
-export type GradientArgument = KernelArgument | "grad_output" | { readonly gradInput: 0 | 1 };
+/**
+ * What a gradient's kernel is given besides: the gradients that come in, room for the one of each input, and room in between,
+ * by number.
+ */
+export type GradientArgument =
+  | KernelArgument
+  | { readonly gradOutput: number }
+  | { readonly gradInput: number }
+  | { readonly scratch: number };
+
+/** One launch of a backward pass. */
+export interface GradientLaunch {
+  readonly kernel: Kernel;
+  readonly size: KernelSize;
+  readonly args: readonly GradientArgument[];
+}
 
 /**
- * Makes `output`, computed by a kernel and without history, depend on one or two inputs of its own shape. Their
- * gradients are what `backward` writes, launched later by libtorch itself: nothing calls back into JavaScript.
+ * Makes `outputs`, computed by a kernel and without history, depend on `inputs`. Their gradients, of each input's type and shape,
+ * are what the launches write, in turn; libtorch itself launches them later: nothing calls back into JavaScript. `scratch`
+ * counts the float32 numbers of each room in between.
  */
-export function withGradient(
-  output: Tensor,
+export function withGradients(
+  outputs: readonly Tensor[],
   inputs: readonly Tensor[],
-  backward: Kernel,
-  { blocks, threads }: KernelSize,
-  args: readonly GradientArgument[],
-): Tensor {
+  launches: readonly GradientLaunch[],
+  scratch: readonly number[] = [],
+): Tensor[] {
   if (!addon.kernelRecord) throw new Error("internal: a kernel in a build without CUDA");
   const saved: number[] = [];
-  const words = [backward.id(), blocks, threads, args.length];
-  for (const argument of args) {
-    if (argument instanceof Tensor) words.push(0, saved.push(argument.handle) - 1);
-    else if (argument === "grad_output") words.push(3, 0);
-    else if ("gradInput" in argument) words.push(4, argument.gradInput);
-    else words.push(...("int" in argument ? [1, argument.int] : [2, argument.float]));
+  const words: number[] = [];
+  for (const { kernel, size, args } of launches) {
+    words.push(kernel.id(), size.blocks, size.threads, args.length);
+    for (const argument of args) words.push(...wordsOf(argument, saved));
   }
-  const handles = inputs.map(({ handle }) => handle);
-  return new Tensor(addon.kernelRecord(output.handle, handles, saved, words));
+  const handles = (tensors: readonly Tensor[]): number[] => tensors.map(({ handle }) => handle);
+  addon.kernelRecord(handles(outputs), handles(inputs), saved, [...scratch], words);
+  const recorded = outputs.map((_, i) => buffer[i] as number);
+  return recorded.map((handle) => new Tensor(handle));
 }
+
+/** An argument as the addon wants it; tensors go to `saved` and are named by their place there. */
+function wordsOf(argument: GradientArgument, saved: number[]): [kind: number, value: number] {
+  if (argument instanceof Tensor) return [0, saved.push(argument.handle) - 1];
+  if ("int" in argument) return [1, argument.int];
+  if ("float" in argument) return [2, argument.float];
+  if ("gradOutput" in argument) return [3, argument.gradOutput];
+  return "gradInput" in argument ? [4, argument.gradInput] : [5, argument.scratch];
+}
+
+/** `withGradients` for one output and one launch. */
+export const withGradient = (
+  output: Tensor,
+  inputs: readonly Tensor[],
+  kernel: Kernel,
+  size: KernelSize,
+  args: readonly GradientArgument[],
+): Tensor => withGradients([output], inputs, [{ kernel, size, args }])[0] as Tensor;
 
 /** Whether a kernel can read these tensors, and whether somebody will ask for their gradients. */
 export type KernelFit = "no" | "recorded" | "free";
