@@ -60,10 +60,7 @@ export async function bench({ device }: BenchOptions): Promise<BenchRow[]> {
     const peak = device === "cuda" ? await matrixRate(state) : undefined;
     for (const family of families) {
       if (values.only !== undefined && values.only !== family.name) continue;
-      await measured(state, family, counts, peak).catch((error: unknown) => {
-        console.error(`${family.name} failed: ${error instanceof Error ? error.stack : error}`);
-        report(state, holds(`${family.name} could be measured`, 1, "failures"));
-      });
+      await orReport(state, family.name, () => measured(state, family, counts, peak));
     }
   } finally {
     reference.close();
@@ -90,38 +87,36 @@ async function measured(
   counts: readonly number[],
   peak?: number,
 ): Promise<void> {
-  await agreement(state, family);
+  await orReport(state, `${family.name}: comparison`, () => agreement(state, family));
   const made = family.build(state.tiny, state.place);
   let [before, best] = [{ envs: 0, s: 0 }, 0];
-  try {
-    for (const envs of counts) {
-      if ((before.s * envs) / (before.envs || 1) > patience) {
-        console.error(`${family.name}, ${envs} envs: left out, it would take too long`);
-        continue;
-      }
-      const ours = measureOurs(made, envs, state.place);
-      if (state.place.device === "cuda") emptyCache();
-      const theirs = await measureTheirs(state, family, made.sizes, envs);
-      report(state, ...chunkRows(family, made.world.chunk, envs, ours, theirs, peak));
-      if (state.compile && envs === 8) await againstCompiled(state, family, made.sizes, envs, ours);
-      before = { envs, s: ours.s };
-      best = Math.max(best, (envs * made.world.chunk) / ours.s);
-    }
-    report(
-      state,
-      moreIsBetter({
-        name: `${family.name}, best, against the goal`,
-        unit: "frames/s",
-        ours: best,
-        reference: family.goal,
-        goal: 1,
-      }),
-    );
-  } finally {
-    made.dispose();
+  const one = async (envs: number): Promise<void> => {
+    const ours = measureOurs(made, envs, state.place);
     if (state.place.device === "cuda") emptyCache();
-    await state.reference.ask({ kind: "release" });
+    const theirs = await measureTheirs(state, family, made.sizes, envs);
+    report(state, ...chunkRows(family, made.world.chunk, envs, ours, theirs, peak));
+    if (state.compile && envs === 8) await againstCompiled(state, family, made.sizes, envs, ours);
+    before = { envs, s: ours.s };
+    best = Math.max(best, (envs * made.world.chunk) / ours.s);
+  };
+  for (const envs of counts) {
+    const name = `${family.name}, ${envs} envs`;
+    if ((before.s * envs) / (before.envs || 1) <= patience) await orReport(state, name, () => one(envs));
+    else console.error(`${name}: left out, it would take too long`);
   }
+  const name = `${family.name}, best, against the goal`;
+  report(state, moreIsBetter({ name, unit: "frames/s", ours: best, reference: family.goal, goal: 1 }));
+  made.dispose();
+  if (state.place.device === "cuda") emptyCache();
+  await state.reference.ask({ kind: "release" });
+}
+
+/** A part that fails says why and leaves the others alone. */
+async function orReport(state: Bench, name: string, part: () => Promise<void>): Promise<void> {
+  await part().catch((error: unknown) => {
+    console.error(`${name} failed: ${error instanceof Error ? error.stack : error}`);
+    report(state, holds(`${name} could be measured`, 1, "failures"));
+  });
 }
 
 /** Both sides are one model. */
