@@ -13,6 +13,12 @@ export {
   fusedRotateHalves,
 } from "./fused.ts";
 export {
+  type AttentionSizes,
+  fusedShortAttention,
+  type ShortAttention,
+  shortAttentionFits,
+} from "./fused-attention-gradient.ts";
+export {
   type FrameAttentionOptions,
   type FrameHeads,
   frameAttentionFits,
@@ -33,6 +39,13 @@ export {
   type Modulation,
   type SumAndNorm,
 } from "./fused-rows.ts";
+export {
+  fusedJunction,
+  type Joined,
+  type Junction,
+  junctionFits,
+  type RecordedTable,
+} from "./fused-rows-gradient.ts";
 export { fusedNormTaps } from "./fused-taps.ts";
 export { Embedding, Linear, type LinearOptions } from "./linear.ts";
 export { LoraConv2d, LoraLinear, type LoraOptions } from "./lora.ts";

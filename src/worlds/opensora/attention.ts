@@ -13,6 +13,7 @@ import {
   frameAttentionFits,
   fusedFrameAttention,
   fusedHeadNorm,
+  fusedShortAttention,
   Linear,
   Module,
   type ModuleOptions,
@@ -20,8 +21,9 @@ import {
   RMSNorm,
   type RotaryTable,
   rotateInterleaved,
+  shortAttentionFits,
 } from "#nn";
-import { aten, cat, fusable, ones, stack, type Tensor } from "#tensor";
+import { aten, cat, fusable, kernelFit, ones, stack, type Tensor } from "#tensor";
 
 const epsilon = 1e-6;
 
@@ -74,6 +76,23 @@ export class SelfAttention extends Module {
     return fusedHeadNorm(qkv, rotary ? { ...parts, rotary } : parts);
   }
 
+  /**
+   * Attention over the patches of each frame, or over the frames of each patch where they are rotated, while gradients are
+   * recorded: heads stay where the linear layer left them. Null where no kernel fits.
+   */
+  lookShort(x_BTSD: Tensor, rotary?: RotaryTable): Tensor | null {
+    const [videos = 0, frames = 0, patches = 0] = x_BTSD.shape;
+    const [heads, width] = [this.#heads, this.headWidth];
+    const [length, inner] = rotary ? [frames, patches] : [patches, 1];
+    const over = { length, causal: rotary !== undefined };
+    if (!shortAttentionFits({ ...over, heads, width, rotates: over.causal })) return null;
+    if (kernelFit(x_BTSD, this.qkv.weight) !== "recorded") return null;
+    const qkv = this.qkv.forward(x_BTSD).view([videos, frames, patches, 3, heads, width]);
+    const norms = { q_weight: this.q_norm.weight, k_weight: this.k_norm.weight, eps: epsilon };
+    const mixed = fusedShortAttention(qkv, { ...norms, ...over, inner, ...(rotary && { rotary }) });
+    return mixed && this.proj.forward(mixed);
+  }
+
   get headWidth(): number {
     return this.qkv.weight.shape[1]! / this.#heads;
   }
@@ -94,6 +113,8 @@ export type Looking = (by: SelfAttention, x_BTSD: Tensor) => Tensor;
 
 /** Patches of the same frame look at each other. */
 export const overSpace: Looking = (by, x_BTSD) => {
+  const short = by.lookShort(x_BTSD);
+  if (short) return short;
   const qkv = by.projectInPlace(x_BTSD)?.flatten(0, 1).permute([2, 0, 3, 1, 4]).unbind(0);
   const [q, k, v] = qkv ?? Object.values(by.project(x_BTSD.flatten(0, 1)));
   return by.finish(attention(q!, k!, v!)).view([...x_BTSD.shape]);
@@ -103,7 +124,7 @@ export const overSpace: Looking = (by, x_BTSD) => {
 export const overTime =
   (rotary: FrameRotary, left?: Remembered[]): Looking =>
   (by, x_BTSD) => {
-    const direct = overFrames(by, x_BTSD, rotary, { left });
+    const direct = (left ? null : by.lookShort(x_BTSD, rotary)) ?? overFrames(by, x_BTSD, rotary, { left });
     if (direct) return direct;
     const { q, k, v } = by.project(timeRows(x_BTSD), rotary);
     left?.push(stack([frameRows(k, x_BTSD.shape), frameRows(v, x_BTSD.shape)], 3));

@@ -9,7 +9,7 @@
  * frame, D model width, A action size.
  */
 import { Conv3d, fusedModulatedNorm, Linear, Module, type ModuleOptions, parameter, silu } from "#nn";
-import { full, scope, type Tensor, where } from "#tensor";
+import { aten, cat, full, scope, type Tensor, where } from "#tensor";
 import { epsilon, plainNorm } from "../modulation.ts";
 import {
   afterMemory,
@@ -21,6 +21,7 @@ import {
 } from "./attention.ts";
 import { type BlockModulation, STDiT3Block } from "./blocks.ts";
 import { ActionEmbedder, CaptionEmbedder, EmbeddingMlp, sinusoids, TimeRotary } from "./embedders.ts";
+import { throughBlocks } from "./learning.ts";
 import { spatialPositions, temporalRotary } from "./rotary.ts";
 import type { STDiT3Sizes } from "./sizes.ts";
 
@@ -53,6 +54,11 @@ class FinalLayer extends Module {
     const seen = this.#modulate(x_BTSD, time_BD);
     if (!mixed) return this.linear.forward(seen);
     return this.linear.forward(where(mixed.noisy_BT11, seen, this.#modulate(seen, mixed.clean_BD)));
+  }
+
+  /** Shift and scale of every frame, three times over: [B, T, 6, D], as a block's table. */
+  table(time_BD: Tensor, frames: number): Tensor {
+    return this.scale_shift_table.add(time_BD.unsqueeze(1)).unsqueeze(1).repeat([1, frames, 3, 1]);
   }
 
   #modulate(x_BTSD: Tensor, time_BD: Tensor): Tensor {
@@ -121,6 +127,33 @@ export class STDiT3 extends Module {
     return this.#unpatchify(patches, latents_BCThw.shape).float();
   }
 
+  /**
+   * Velocity of the frames after `memory` ones, as `forward` gives it, for learning: what no loss reads is not computed, and
+   * what all blocks are told is put together once.
+   */
+  learn(latents_BCThw: Tensor, timestep_B: Tensor, actions_BCA: Tensor, memory: number): Tensor {
+    const [videos = 0, , frames = 0, height = 0, width = 0] = latents_BCThw.shape;
+    const fresh = frames - memory;
+    const time_BD = this.t_embedder.forward(timestep_B);
+    const clean = this.#project(this.#cleanTime(1).unsqueeze(1)).expand([videos, memory, -1]);
+    const told = (now: Tensor): Tensor =>
+      cat([clean, this.#project(now).expand([videos, fresh, -1])], 1).unflatten(-1, [6, -1]);
+    const acted = time_BD.unsqueeze(1).add(this.action_embedder.embed(actions_BCA));
+    const [space_BT6D, time_BT6D] = [told(acted), told(time_BD.unsqueeze(1))];
+    const look = overTime(this.#rotary(frames));
+    const lectures = this.spatial_blocks.flatMap((block, i) => [
+      { block, told_BT6D: space_BT6D, look: overSpace },
+      { block: this.temporal_blocks[i]!, told_BT6D: time_BT6D, look },
+    ]);
+    const shown = throughBlocks(
+      this.#linearPatches(latents_BCThw),
+      lectures,
+      this.final_layer.table(time_BD, frames),
+    );
+    const patches = this.final_layer.linear.forward(shown.narrow(1, memory, fresh));
+    return this.#unpatchify(patches, [videos, 0, fresh, height, width]).float();
+  }
+
   /** What memory frames, [B, C, M, h, w], mean for the frames after them: one entry per temporal block. */
   remember(memory_BCMhw: Tensor): Remembered[] {
     const left: Remembered[] = [];
@@ -181,11 +214,29 @@ export class STDiT3 extends Module {
 
   #embedPatches(latents_BCThw: Tensor): Tensor {
     const x_BDTRK = this.x_embedder.proj.forward(latents_BCThw);
-    const [, width = 0, , rows = 0, columns = 0] = x_BDTRK.shape;
-    const pixels = this.#sizes.vae_downscale * Math.sqrt(latents_BCThw.shape[3]! * latents_BCThw.shape[4]!);
-    const scale = pixels / this.#sizes.input_sq_size;
-    const positions = spatialPositions({ rows, columns, scale, width }, x_BDTRK);
-    return x_BDTRK.flatten(3).permute([0, 2, 3, 1]).add(positions.unsqueeze(1)).contiguous();
+    const positions = this.#positions(latents_BCThw.shape);
+    return x_BDTRK.flatten(3).permute([0, 2, 3, 1]).add(positions).contiguous();
+  }
+
+  /** `#embedPatches` as a matrix product: gradients of a convolution with strides are slow. */
+  #linearPatches(latents_BCThw: Tensor): Tensor {
+    const { weight, bias } = this.x_embedder.proj;
+    const [videos = 0, channels = 0, frames = 0, height = 0, width = 0] = latents_BCThw.shape;
+    const [deep, high, wide] = this.#sizes.patch_size as [number, number, number];
+    const patches = latents_BCThw
+      .to({ dtype: weight.dtype })
+      .reshape([videos, channels, frames / deep, deep, height / high, high, width / wide, wide])
+      .permute([0, 2, 4, 6, 1, 3, 5, 7])
+      .reshape([videos, frames / deep, (height / high) * (width / wide), -1]);
+    return aten.linear(patches, weight.flatten(1), bias ?? null).add(this.#positions(latents_BCThw.shape));
+  }
+
+  /** [1, 1, S, D] */
+  #positions([, , , height = 0, width = 0]: readonly number[]): Tensor {
+    const { patch_size: patch, vae_downscale, input_sq_size, hidden_size } = this.#sizes;
+    const scale = (vae_downscale * Math.sqrt(height * width)) / input_sq_size;
+    const grid = { rows: height / patch[1]!, columns: width / patch[2]!, scale, width: hidden_size };
+    return spatialPositions(grid, this.t_block["1"].weight).unsqueeze(1);
   }
 
   #unpatchify(

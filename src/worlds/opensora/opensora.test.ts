@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { cat, full, Generator, noGrad, ones, randn, type Tensor, zeros } from "#tensor";
+import { cat, full, Generator, grad, noGrad, ones, randn, type Tensor, zeros } from "#tensor";
 import { tinyWorld } from "../../../test/worlds/tiny-world.ts";
 import { OpenSoraWorld } from "./opensora-world.ts";
 
@@ -18,6 +18,28 @@ test("steps on the new frames alone, after remembering the memory, give the whol
     assert.ok(Number(whole.sub(short).abs().max().item()) < 1e-5);
     assert.ok(Number(whole.abs().max().item()) > 0.01);
   });
+});
+
+test("while it learns, the denoiser says of new frames what it says otherwise, with the same gradients", () => {
+  const latents = cat([draw([2, 4, 4, 4, 4], 1), draw([2, 4, 8, 4, 4], 2)], 2);
+  const [actions, time] = [draw([2, 8, 7], 3), full([2], 640)];
+  const noisy = cat([zeros([2, 4]), ones([2, 8])], 1).bool();
+  const used = (name: string): boolean =>
+    !/cross_attn|embedder\.(y_|mlp.*fps)|^y_|^fps|none_action|rope/.test(name);
+  const weights = [...denoiser.namedParameters()].filter(([name]) => used(name));
+  const leaves = weights.map(([, weight]) => weight.requiresGrad_());
+  const ways = [
+    denoiser.forward(latents, time, actions, noisy).narrow(2, 4, 8),
+    denoiser.learn(latents, time, actions, 4),
+  ];
+  assert.ok(Number(ways[0]!.sub(ways[1]!).abs().max().item()) < 1e-5);
+  const [whole, learnt] = ways.map((out) => grad([out.square().sum()], leaves)) as [Tensor[], Tensor[]];
+  for (const [i, [name]] of weights.entries()) {
+    const [a, b] = [whole[i]!, learnt[i]!];
+    const off = Number(a.sub(b).norm().item()) / Number(a.norm().add(1e-6).item());
+    assert.ok(off < 1e-3, `${name} is off by ${off}`);
+  }
+  for (const each of leaves) each.requiresGrad_(false);
 });
 
 test("an action changes its own frame and later ones, never earlier ones", () => {

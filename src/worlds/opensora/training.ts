@@ -8,7 +8,7 @@
  *
  * Shapes: B windows, z latent channels, M memory frames, C new ones, h w latent positions, A action size.
  */
-import { cat, type Generator, ones, rand, randn, type Tensor, where, zeros } from "#tensor";
+import { cat, type Generator, rand, randn, type Tensor, where, zeros } from "#tensor";
 import type { STDiT3 } from "./model.ts";
 
 export interface WindowBatch {
@@ -60,12 +60,9 @@ export function drawFlowLesson(batch: WindowBatch, how: FlowTraining, generator:
 
 export function flowLoss(denoiser: STDiT3, lesson: FlowLesson): Tensor {
   const { memory, noisy, velocity, weights, time, actions } = lesson;
-  const [rows = 0, channels = 0, old = 0] = memory.shape;
-  const fresh = noisy.shape[2]!;
-  const place = { device: noisy.device };
-  const isNoisy = cat([zeros([rows, old], place), ones([rows, fresh], place)], 1).bool();
-  const all = denoiser.forward(cat([memory, noisy], 2), time, actions, isNoisy);
-  const error = all.narrow(1, 0, channels).narrow(2, old, fresh).sub(velocity).square();
+  const [, channels = 0, old = 0] = memory.shape;
+  const predicted = denoiser.learn(cat([memory, noisy], 2), time, actions, old);
+  const error = predicted.narrow(1, 0, channels).sub(velocity).square();
   return error.mul(weights).mean();
 }
 
