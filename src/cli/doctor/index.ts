@@ -2,6 +2,7 @@
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import type { Command } from "../command.ts";
+import { examineExtras } from "./extras.ts";
 import { examineMujoco, examineTorch } from "./libraries.ts";
 import { examineMachine } from "./machine.ts";
 import { examineRenderers } from "./renderers.ts";
@@ -31,5 +32,6 @@ async function examine(): Promise<Findings> {
     mujoco,
     renderers: "error" in mujoco ? { error: "MuJoCo does not open" } : await examineRenderers(),
     setUp: examineSetUp(),
+    extras: await examineExtras(),
   };
 }

@@ -1,4 +1,5 @@
 /** The doctor's findings in words: what there is, what is missing, and the command that mends it. */
+import type { Extras } from "./extras.ts";
 import type { Fault, Mujoco, Torch } from "./libraries.ts";
 import type { Gpu, Machine } from "./machine.ts";
 import type { RendererFinding } from "./renderers.ts";
@@ -10,6 +11,7 @@ export interface Findings {
   readonly mujoco: Mujoco | Fault;
   readonly renderers: readonly RendererFinding[] | Fault;
   readonly setUp: readonly SetUpStep[];
+  readonly extras: Extras | Fault;
 }
 
 export interface Missing {
@@ -20,7 +22,7 @@ export interface Missing {
 
 const isFault = (finding: object): finding is Fault => "error" in finding;
 
-export function findMissing({ machine, torch, mujoco, renderers, setUp }: Findings): Missing[] {
+export function findMissing({ machine, torch, mujoco, renderers, setUp, extras }: Findings): Missing[] {
   const missing: Missing[] = setUp
     .filter(({ done }) => !done)
     .map(({ name, mend, optional }) => ({ what: name, mend, optional }));
@@ -33,6 +35,8 @@ export function findMissing({ machine, torch, mujoco, renderers, setUp }: Findin
   const draws = !isFault(renderers) && renderers.some(({ works }) => works);
   const alreadySaid = missing.some(({ what }) => what.startsWith("Mesa"));
   if (!draws && !alreadySaid && !isFault(mujoco)) add("no renderer draws", installRenderers, true);
+  if (!isFault(extras) && isFault(extras.ffmpeg))
+    add("no ffmpeg for videos", "node scripts/setup.mjs    (or set REVERIE_FFMPEG)", true);
   if (machine.diskFreeGiB < leastDiskGiB)
     add(`only ${machine.diskFreeGiB} GiB of disk are free`, "free some disk", true);
   return missing;
@@ -54,6 +58,7 @@ export function describe(findings: Findings): string {
     ["libtorch", isFault(torch) ? `does not open: ${torch.error}` : describeTorch(torch)],
     ["MuJoCo", isFault(mujoco) ? `does not open: ${mujoco.error}` : mujoco.version],
     ...describeRenderers(renderers),
+    ...describeExtras(findings.extras),
   ];
   const lines = rows.map(([label, text]) => `${label.padEnd(11)}${text}`);
   return [...lines, "", ...describeMissing(findMissing(findings))].join("\n");
@@ -77,6 +82,20 @@ function describeRenderer({ backend, device, works, description, framesPerSecond
   return works
     ? `${name}: ${framesPerSecond} frames/s at 256 × 256 (${description})`
     : `${name}: no (${description})`;
+}
+
+function describeExtras(extras: Findings["extras"]): [string, string][] {
+  if (isFault(extras)) return [];
+  const { ffmpeg, libero } = extras;
+  return [
+    ["videos", isFault(ffmpeg) ? "no ffmpeg" : `by ${ffmpeg.path}`],
+    [
+      "LIBERO",
+      libero.files > 0
+        ? `${libero.files} files in ${libero.folder}`
+        : "not here; get it with: reverie fetch libero",
+    ],
+  ];
 }
 
 function describeMissing(missing: readonly Missing[]): string[] {
