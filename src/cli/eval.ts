@@ -29,7 +29,7 @@ export async function runEvaluation({ config, overrides, configPath, folder }: R
   const checked = await readRun(config, reading);
   const resultFile = join(folder, "results.json");
   const screen = openScreen(checked.name, folder);
-  screen.opened?.(0, 1);
+  screen.opened?.(0, 0); // no training steps
   const engine = startEngine({ work: "evaluate", config, overrides, configPath, resultFile }, screen);
   const forget = stopOnSignals(engine, screen.say, { saves: false });
   try {

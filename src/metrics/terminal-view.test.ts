@@ -112,3 +112,19 @@ test("numbers that are not there, or not defined, are not shown", () => {
   assert.equal(progressBar(0.5, 4), "██░░");
   assert.equal(progressBar(7, 2), "██");
 });
+
+test("an evaluation alone shows its own progress and time left, and no steps", () => {
+  for (const isTTY of [true, false]) {
+    const now = { ms: 0 };
+    const screen = new FakeScreen(isTTY);
+    const terminal = new TerminalView({ title: "libero_10", totalSteps: 0, screen, now: () => now.ms });
+    terminal.doing("eval", 0, 300);
+    now.ms = 60_000;
+    terminal.doing("eval", 100, 300);
+    const text = screen.seen().join("\n");
+    assert.match(text, /evaluation 100\/300, 1:00/);
+    assert.match(text, /left 2:00/);
+    assert.doesNotMatch(text, /step|NaN|Infinity/);
+    if (isTTY) assert.match(text, /libero_10 {2}.* 33 %/);
+  }
+});

@@ -19,6 +19,7 @@ export interface Screen {
 
 export interface TerminalViewOptions {
   readonly title: string;
+  /** 0: there are no steps, only one phase such as an evaluation. */
   readonly totalSteps: number;
   /** Steps that a resumed run has behind it. */
   readonly doneSteps?: number;
@@ -40,6 +41,7 @@ export class TerminalView implements MetricsWriter {
   #lastEval: { readonly step: number; readonly success: number } | undefined;
   #phase = "";
   #phaseStarted = 0;
+  #phaseShare = 0; // of the phase that is done
   #spoke = 0;
   #drawnLines = 0;
 
@@ -58,13 +60,11 @@ export class TerminalView implements MetricsWriter {
     const amount = total === undefined ? "" : ` ${done}/${total}`;
     if (!this.#phase.startsWith(phaseName(phase))) this.#phaseStarted = this.#now();
     this.#phase = `${phaseName(phase)}${amount}`;
+    this.#phaseShare = total === undefined || total === 0 ? 0 : (done ?? 0) / total;
     const wait = this.#screen.isTTY ? betweenRedraws : betweenSignsOfLife;
     if (this.#now() - this.#spoke < wait) return;
     if (this.#screen.isTTY) this.#draw();
-    else
-      this.#say(
-        `  step ${this.#done + 1}: ${this.#phase}, ${formatDuration(this.#elapsed(this.#phaseStarted))}`,
-      );
+    else this.#say(this.#lifeSign());
   }
 
   write(step: number, metrics: Metrics): void {
@@ -93,6 +93,17 @@ export class TerminalView implements MetricsWriter {
     this.#drawnLines = 0;
   }
 
+  #lifeSign(): string {
+    const took = formatDuration(this.#elapsed(this.#phaseStarted));
+    if (this.#options.totalSteps > 0) return `  step ${this.#done + 1}: ${this.#phase}, ${took}`;
+    return `  ${this.#phase}, ${took}, left ${formatDuration(this.#phaseSecondsLeft())}`;
+  }
+
+  /** NaN before anything is done. */
+  #phaseSecondsLeft(): number {
+    return (this.#elapsed(this.#phaseStarted) * (1 - this.#phaseShare)) / this.#phaseShare;
+  }
+
   #plainLine(): string {
     const { totalSteps } = this.#options;
     const left = this.#done < totalSteps ? `left ${formatDuration(this.#timeLeft.seconds())}` : "done";
@@ -103,16 +114,17 @@ export class TerminalView implements MetricsWriter {
 
   #blockLines(): string[] {
     const { title, totalSteps } = this.#options;
-    const fraction = this.#done / totalSteps;
+    const hasSteps = totalSteps > 0;
+    const fraction = hasSteps ? this.#done / totalSteps : this.#phaseShare;
     const bar = `${progressBar(fraction, 24)} ${Math.floor(fraction * 100)} %`;
     const elapsed = `elapsed ${formatDuration(this.#elapsed(this.#started))}`;
-    const left = `left ${formatDuration(this.#timeLeft.seconds())}`;
+    const left = `left ${formatDuration(hasSteps ? this.#timeLeft.seconds() : this.#phaseSecondsLeft())}`;
     const evaluated = this.#lastEval
       ? `  eval ${(this.#lastEval.success * 100).toFixed(1)} % (step ${this.#lastEval.step})`
       : "";
     const { "eval/success_once": _shownApart, ...withoutEval } = this.#last;
     return [
-      `${title}  step ${this.#done}/${totalSteps}  ${bar}  ${elapsed}  ${left}`,
+      `${title}  ${hasSteps ? `step ${this.#done}/${totalSteps}  ` : ""}${bar}  ${elapsed}  ${left}`,
       `${headlineText(withoutEval)}${evaluated}`,
       timeText(this.#last),
       this.#phase && `now: ${this.#phase}, ${formatDuration(this.#elapsed(this.#phaseStarted))}`,
