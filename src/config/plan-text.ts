@@ -2,8 +2,8 @@
  * A plan as text for people: workers and devices, the arithmetic of a step, memory, disk, and what to know.
  */
 
-import { sharesWeights } from "./memory.ts";
 import type { EnvironmentConfig } from "./frame/index.ts";
+import { sharesWeights } from "./memory.ts";
 import type { Process } from "./placement.ts";
 import type { Plan } from "./plan.ts";
 import { type Problem, problemText } from "./problem.ts";

@@ -27,7 +27,7 @@ const healthy: Findings = {
     },
   ],
   setUp: [{ name: "npm packages", done: true, mend: "npm ci", optional: false }],
-  extras: { ffmpeg: { path: "/usr/bin/ffmpeg" }, libero: { folder: "/home/me/libero", files: 495 } },
+  extras: { ffmpeg: { path: "/usr/bin/ffmpeg" }, libero: { folder: "/srv/libero", files: 495 } },
 };
 
 test("on a healthy machine nothing is missing", () => {
@@ -69,12 +69,12 @@ test("nvidia-smi's line is read into name, gibibytes and driver", () => {
 });
 
 test("videos without ffmpeg and LIBERO without files are told, with the commands that get them", () => {
-  const extras = { ffmpeg: { error: "none" }, libero: { folder: "/home/me/libero", files: 0 } };
+  const extras = { ffmpeg: { error: "none" }, libero: { folder: "/srv/libero", files: 0 } };
   const text = describe({ ...healthy, extras });
   assert.match(text, /LIBERO +not here; get it with: reverie fetch libero/);
   assert.match(
     text,
     /missing \(the rest works without it\): no ffmpeg for videos\n {2}mend it with: node scripts\/setup\.mjs/,
   );
-  assert.match(describe(healthy), /LIBERO +495 files in \/home\/me\/libero/);
+  assert.match(describe(healthy), /LIBERO +495 files in \/srv\/libero/);
 });
