@@ -14,6 +14,7 @@ import {
   clipGradNorm,
   constantSchedule,
   cosineSchedule,
+  empty,
   full,
   Graph,
   grad,
@@ -114,7 +115,7 @@ export class WeightTraining<L extends Lesson<L>> {
     return scope(() => {
       const weights = [...this.#weights.values()];
       const loss = this.#lossOf(lesson);
-      const gradients = grad([loss], weights).map((gradient) => gradient!.float());
+      const gradients = inFloat32(grad([loss], weights) as Tensor[]);
       const gradNorm = clipGradNorm(gradients, this.settings.clip_grad);
       this.#optimizer.step(new Map([...this.#masters.keys()].map((name, i) => [name, gradients[i]!])));
       noGrad(() => {
@@ -213,6 +214,15 @@ export class WeightTraining<L extends Lesson<L>> {
     for (const value of Object.values<Tensor>(this.#captured?.lesson ?? {})) value.dispose();
     this.#rate?.dispose();
   }
+}
+
+/** All at once: one small kernel for each of a hundred weights would take longer than the optimiser. */
+function inFloat32(gradients: readonly Tensor[]): readonly Tensor[] {
+  const [first] = gradients;
+  if (!first || first.dtype === "float32") return gradients;
+  const wide = gradients.map(({ shape, device }) => empty(shape, { device }));
+  noGrad(() => aten._foreach_copy_(wide, gradients));
+  return wide;
 }
 
 /** The optimiser's own copy of a weight that is not float32. */
