@@ -9,54 +9,84 @@ import type { RecordedFrames } from "./recorded-frames.ts";
 
 const lastPictures = 4;
 
+/** Rows of the pictures, and of the actions that led to them; -1 where none did. */
+export interface WanWindow {
+  readonly number: number; // among all windows of the recordings
+  readonly pictures: readonly number[];
+  readonly actions: readonly number[];
+}
+
 export class WanWindows {
+  readonly count: number;
   readonly #frames: RecordedFrames;
-  readonly #episodes: RecordedFrames["episodes"];
+  readonly #episodes: readonly { readonly first: number; readonly starts: number; readonly before: number }[];
   readonly #chunk: number;
 
   constructor(frames: RecordedFrames, chunk: number) {
     this.#frames = frames;
     this.#chunk = chunk;
-    this.#episodes = frames.episodes.filter(({ length }) => length >= chunk);
+    let before = 0;
+    this.#episodes = frames.episodes
+      .filter(({ length }) => length >= chunk)
+      .map(({ first, length }) => {
+        const starts = length - chunk + 1;
+        before += starts;
+        return { first, starts, before: before - starts };
+      });
+    this.count = before;
     if (this.#episodes.length === 0) throw new UserError(`no recorded episode has ${chunk} actions`);
   }
 
-  /** `video` [B, 3, T, H, W] in [-1, 1] and `actions` [B, T, A]. `random` gives numbers in [0, 1). */
-  draw(count: number, random: () => number): { video: Tensor; actions: Tensor } {
-    const windows = Array.from({ length: count }, () => {
-      const { first, length } = this.#episodes[Math.floor(random() * this.#episodes.length)]!;
-      return this.#rows(first, first + Math.floor(random() * (length - this.#chunk + 1)));
+  /** Any episode, then any of its windows. `random` gives numbers in [0, 1). */
+  choose(count: number, random: () => number): WanWindow[] {
+    return Array.from({ length: count }, () => {
+      const episode = this.#episodes[Math.floor(random() * this.#episodes.length)]!;
+      return this.#window(episode, Math.floor(random() * episode.starts));
     });
-    return scope(() => ({ video: this.#video(windows), actions: this.#actions(windows) }));
   }
 
-  /** Rows of the pictures, and of the actions that led to them; -1 where none did. */
-  #rows(first: number, now: number): { pictures: number[]; actions: number[] } {
+  /** Every window, by its number. */
+  all(): WanWindow[] {
+    return this.#episodes.flatMap((episode) =>
+      Array.from({ length: episode.starts }, (_, start) => this.#window(episode, start)),
+    );
+  }
+
+  /** `video` [B, 3, T, H, W] in [-1, 1] and `actions` [B, T, A]. */
+  draw(count: number, random: () => number): { video: Tensor; actions: Tensor } {
+    const windows = this.choose(count, random);
+    return { video: this.video(windows), actions: this.actions(windows) };
+  }
+
+  #window({ first, before }: { first: number; before: number }, start: number): WanWindow {
+    const now = first + start;
     const past = Array.from({ length: lastPictures }, (_, i) => Math.max(first, now - lastPictures + 1 + i));
     const next = Array.from({ length: this.#chunk }, (_, i) => now + 1 + i);
     const pictures = [first, ...past, ...next];
     return {
+      number: before + start,
       pictures,
       actions: pictures.map((row, i) => (i === 0 || row === first ? -1 : row - 1)),
     };
   }
 
-  #video(windows: readonly { pictures: number[] }[]): Tensor {
-    const rows = index(
-      windows.flatMap(({ pictures }) => pictures),
-      this.#frames.device,
+  video(windows: readonly WanWindow[]): Tensor {
+    const rows = windows.flatMap(({ pictures }) => pictures);
+    return scope(() =>
+      this.#frames.pick(index(rows, this.#frames.device)).unflatten(0, [windows.length, -1]).transpose(1, 2),
     );
-    return this.#frames.pick(rows).unflatten(0, [windows.length, -1]).transpose(1, 2);
   }
 
-  #actions(windows: readonly { actions: number[] }[]): Tensor {
+  actions(windows: readonly WanWindow[]): Tensor {
     const { actions, device } = this.#frames;
     const width = actions.shape[1]!;
-    const rest = tensor([...Array<number>(width - 1).fill(0), -1], { device }).view([1, width]);
     const rows = windows.flatMap((window) => window.actions.map((row) => row + 1)); // row 0 is rest
-    return cat([rest, actions], 0).indexSelect(0, index(rows, device)).unflatten(0, [windows.length, -1]);
+    return scope(() => {
+      const rest = tensor([...Array<number>(width - 1).fill(0), -1], { device }).view([1, width]);
+      return cat([rest, actions], 0).indexSelect(0, index(rows, device)).unflatten(0, [windows.length, -1]);
+    });
   }
 }
 
-const index = (rows: readonly number[], device: Device): Tensor =>
+export const index = (rows: readonly number[], device: Device): Tensor =>
   tensor(BigInt64Array.from(rows, BigInt), { device });

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { readSafetensors } from "#formats";
+import type { Tensor } from "#tensor";
 import { tinyRecording } from "../../../test/worlds/tiny-recording.ts";
 import { judgeSettings, trainJudge } from "./judge.ts";
 import { familyOf, openJudge, openWorld } from "./open-world.ts";
@@ -12,6 +13,7 @@ import { refreshSettings, refreshWorld } from "./refresh.ts";
 import { randomNumbers } from "./training-loop.ts";
 import { measureTruth } from "./truth.ts";
 import { RecordedTruth } from "./truth-source.ts";
+import { windowLatents } from "./wan-latents.ts";
 import { WanWindows } from "./wan-windows.ts";
 import {
   trainWanAutoencoder,
@@ -37,6 +39,22 @@ test("a window is the first picture, the last four and the next eight, with the 
   assert.deepEqual(video.shape, [16, 3, 13, 16, 16]);
   assert.deepEqual(actions.shape, [16, 13, 7]);
   assert.deepEqual(actions.select(1, 0).toArray().slice(0, 7), [0, 0, 0, 0, 0, 0, -1]);
+});
+
+test("latents of windows are the same whether all are encoded before or each when it is drawn", () => {
+  const windows = new WanWindows(frames, 8);
+  const chosen = windows.choose(5, randomNumbers(4));
+  let encoded = 0;
+  const encode = (video: Tensor): Tensor => {
+    encoded += video.shape[0]!;
+    return video.mean([3, 4]).unsqueeze(3);
+  };
+  const [table, drawn] = [windows.count, 1].map((draws) =>
+    windowLatents(windows, encode, { device: "cpu", draws }),
+  );
+  assert.equal(encoded, windows.count + 1); // one to know the shape
+  assert.deepEqual(table!(chosen).toArray(), drawn!(chosen).toArray());
+  assert.equal(encoded, windows.count + 1 + 5);
 });
 
 test("a Wan world learns, and its folder opens, imagines and is judged as it is", async () => {

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { readJsonFile, readSafetensors, writeJsonFile, writeSafetensors, writeTorchState } from "#formats";
-import { noGrad, randn, scope } from "#tensor";
+import { randn, scope } from "#tensor";
 import {
   drawLevelLesson,
   type LevelLesson,
@@ -13,13 +13,15 @@ import {
   type VideoLesson,
   videoAutoencoderLoss,
   WanDiT,
+  type WanSizes,
   WanVAE,
   wanSizes,
 } from "#worlds";
 import { initialise } from "./initialise.ts";
 import type { RecordedFrames } from "./recorded-frames.ts";
 import { stored, storedType } from "./stored-weights.ts";
-import { type LoopHooks, randomNumbers, type Teacher, trainingLoop } from "./training-loop.ts";
+import { type Course, type LoopHooks, randomNumbers, type Teacher, trainingLoop } from "./training-loop.ts";
+import { windowLatents } from "./wan-latents.ts";
 import { WanWindows } from "./wan-windows.ts";
 import { WeightTraining, weightTrainingSettings } from "./weight-training.ts";
 
@@ -126,28 +128,50 @@ export async function trainWanDenoiser(
   const own = { dim, num_heads, ffn_dim, num_layers, patch_size, sigma_shift };
   const sizes = wanSizes.parse({ ...readConfig(world), ...own });
   const vae = loadWanAutoencoder(join(world, autoencoderFile), sizes, { device: frames.device });
-  const denoiser = new WanDiT(sizes, { device: frames.device });
-  initialise(denoiser, settings.seed, (name) => name === "head.head.weight");
-  if (settings.init_from) {
-    const source = join(settings.init_from, weightsFile);
-    denoiser.loadState(readSafetensors(source), { source });
-  }
-  if (settings.precision === "bf16") denoiser.to({ dtype: "bfloat16" });
+  const { denoiser, training, teacher } = wanDenoiserCourse(frames, vae, sizes, settings);
+  await trainingLoop(training, frames.device, teacher, hooks);
+  await training.withAverages(async () => {
+    writeSafetensors(join(world, weightsFile), stored(denoiser.state(), settings.store));
+    writeJsonFile(configPath(world), { ...readConfig(world), ...own });
+  });
+  training.dispose();
+}
+
+export interface WanDenoiserCourse extends Course<LevelLesson> {
+  readonly denoiser: WanDiT;
+}
+
+/** Everything that steps need, before the first of them. */
+export function wanDenoiserCourse(
+  frames: RecordedFrames,
+  vae: WanVAE,
+  sizes: WanSizes,
+  settings: WanDenoiserSettings,
+): WanDenoiserCourse {
+  const { device } = frames;
+  const { steps, batch_size } = settings;
+  const denoiser = newDenoiser(sizes, frames, settings);
   const training = new WeightTraining(
     denoiser,
     weightTrainingSettings.strip().parse(settings),
     (lesson: LevelLesson) => levelLoss(denoiser, lesson),
   );
   const windows = new WanWindows(frames, chunk);
-  const draw: Teacher<LevelLesson> = ({ numbers, device }) => {
-    const { video, actions } = windows.draw(settings.batch_size, numbers);
-    const latents = noGrad(() => scope(() => vae.encode(video)));
-    return drawLevelLesson(latents, actions, settings, device);
+  const draws = steps * batch_size;
+  const latentsOf = windowLatents(windows, (video) => vae.encode(video), { device, draws });
+  const teacher: Teacher<LevelLesson> = (random) => {
+    const chosen = windows.choose(batch_size, random.numbers);
+    return drawLevelLesson(latentsOf(chosen), windows.actions(chosen), settings, random.device);
   };
-  await trainingLoop(training, frames.device, draw, hooks);
-  await training.withAverages(async () => {
-    writeSafetensors(join(world, weightsFile), stored(denoiser.state(), settings.store));
-    writeJsonFile(configPath(world), { ...readConfig(world), ...own });
-  });
-  training.dispose();
+  return { denoiser, training, teacher };
+}
+
+function newDenoiser(sizes: WanSizes, { device }: RecordedFrames, settings: WanDenoiserSettings): WanDiT {
+  const denoiser = new WanDiT(sizes, { device });
+  initialise(denoiser, settings.seed, (name) => name === "head.head.weight");
+  if (settings.init_from) {
+    const source = join(settings.init_from, weightsFile);
+    denoiser.loadState(readSafetensors(source), { source });
+  }
+  return settings.precision === "bf16" ? denoiser.to({ dtype: "bfloat16" }) : denoiser;
 }
