@@ -10,6 +10,7 @@ import {
   shortAttentionGrid,
   shortAttentionKernels,
 } from "./fused-attention-gradient.ts";
+import { fusedRotatePairs, rotatePairsLaunch } from "./fused-rotate-gradient.ts";
 import { fusedJunction, joinKernels } from "./fused-rows-gradient.ts";
 import { attention, rotateInterleaved } from "./index.ts";
 
@@ -231,6 +232,33 @@ for (const one of cases) {
     for (const [i, each] of ours.entries()) near(each, gradients[i], 0.02, `gradient ${i}`);
   });
 }
+
+/** Turned in float32 by tables [L, E/2]: [B, L, H, E]. */
+const plainTurn = (x_BLHE: Tensor, cos: Tensor, sin: Tensor): Tensor =>
+  rotateInterleaved(x_BLHE, { cos: cos.unsqueeze(1), sin: sin.unsqueeze(1) });
+
+test("the rotation's source turns pairs as the plain operators do, and back", { skip: hostCompiler }, () => {
+  const [x, angles] = [bf16([2, 5, 3, 24], 1), randn([5, 12], { generator: new Generator(2) })];
+  const { size, numbers } = rotatePairsLaunch([2, 5, 72], 24);
+  const [out, back] = [zeros([2, 5, 3, 24]).bfloat16(), zeros([2, 5, 3, 24]).bfloat16()];
+  const [cos, sin] = [angles.cos(), angles.sin()];
+  runOnHost("rotate_pairs", size, [x, out, cos, sin, ...numbers, { float: 1 }]);
+  near(out, plainTurn(x.float(), cos, sin), 0.005, "turned");
+  runOnHost("rotate_pairs", size, [out, back, cos, sin, ...numbers, { float: -1 }]);
+  near(back, x, 0.01, "turned back");
+});
+
+test("on a GPU gradients flow through the rotation as through the plain operators", { skip: gpu }, () => {
+  const [x, of] = [bf16([2, 5, 72], 1, "cuda"), bf16([2, 5, 72], 3, "cuda")];
+  const angles = randn([5, 12], { generator: new Generator(2) }).to({ device: "cuda" });
+  const leaves = [x.clone().requiresGrad_(), leaf(x)] as const;
+  const ours = fusedRotatePairs(leaves[0], { cos: angles.cos(), sin: angles.sin() });
+  const plain = plainTurn(leaves[1].view([2, 5, 3, 24]), angles.cos(), angles.sin()).flatten(2);
+  near(ours?.detach(), plain.detach(), 0.005, "turned");
+  const [first] = grad([ours!], [leaves[0]], { gradOutputs: [of] });
+  const [second] = grad([plain], [leaves[1]], { gradOutputs: [of.float()] });
+  near(first, second, 0.005, "gradient");
+});
 
 test("sequences that do not fit in shared memory are left to the library", () => {
   const sizes = { length: 64, heads: 4, width: 48, causal: false, rotates: false };

@@ -29,6 +29,7 @@ export {
   type PairTable,
 } from "./fused-heads.ts";
 export { fusedChannelNorm, fusedGroupNorm } from "./fused-pictures.ts";
+export { fusedRotatePairs } from "./fused-rotate-gradient.ts";
 export {
   type Affine,
   fusedGatedGelu,

@@ -1,12 +1,20 @@
 /**
  * The modulation of a diffusion transformer's block: six rows of numbers, said by time and actions, that shift, scale and gate
- * its two halves. By one kernel where one fits (bfloat16 on a GPU, no gradients), by plain operators elsewhere.
+ * its two halves. By one kernel where one fits (bfloat16 on a GPU; norms also while they learn), by plain operators elsewhere.
  *
  * Peebles & Xie 2022, https://arxiv.org/abs/2212.09748.
  *
  * Shapes: B videos, T frames, S patches of a frame, D width.
  */
-import { fusedGatedSum, fusedModulatedNorm, fusedSumNorm, type LayerNorm, type SumAndNorm } from "#nn";
+import {
+  fusedGatedSum,
+  fusedJunction,
+  fusedModulatedNorm,
+  fusedSumNorm,
+  type LayerNorm,
+  type RecordedTable,
+  type SumAndNorm,
+} from "#nn";
 import { aten, type Tensor } from "#tensor";
 
 export const epsilon = 1e-6;
@@ -18,6 +26,7 @@ export const plainNorm = (x: Tensor): Tensor => aten.layer_norm(x, [x.shape.at(-
 export class SixRows {
   readonly #table_BT6D: Tensor;
   readonly #table_G6D: Tensor;
+  #apart: readonly Tensor[] | undefined; // the table's rows, each with a gradient of its own
 
   /** One table per frame, or one per video: [B, T or 1, 6, D]. */
   constructor(table_BT6D: Tensor) {
@@ -27,7 +36,9 @@ export class SixRows {
 
   /** norm(x) · (1 + scale) + shift, from the rows `at` (shift) and `at` + 1 (scale). */
   norm(x_BTSD: Tensor, at: number): Tensor {
-    const fused = fusedModulatedNorm(x_BTSD, this.#rows(at), epsilon);
+    const fused =
+      fusedModulatedNorm(x_BTSD, this.#rows(at), epsilon) ??
+      fusedJunction(x_BTSD, { norm: { by: this.#recorded, shift: at }, eps: epsilon })?.normed;
     return (
       fused ??
       plainNorm(x_BTSD)
@@ -68,6 +79,16 @@ export class SixRows {
 
   #plainSum(x_BTSD: Tensor, branch: Tensor, at: number): Tensor {
     return x_BTSD.add(this.#row(at).mul(branch.view([...x_BTSD.shape])));
+  }
+
+  get #recorded(): RecordedTable {
+    const apart = (): readonly Tensor[] => (this.#apart ??= this.#table_G6D.unbind(1));
+    return {
+      table_G6D: this.#table_G6D,
+      get rows() {
+        return apart();
+      },
+    };
   }
 
   #rows(at: number) {

@@ -10,6 +10,7 @@
 import {
   attention,
   fusedRmsNormRotary,
+  fusedRotatePairs,
   LayerNorm,
   Linear,
   Module,
@@ -68,7 +69,10 @@ class Attention extends Module {
 
   #turned(norm: RMSNorm, x_BLD: Tensor, rotary: RotaryTable): Tensor {
     const fused = fusedRmsNormRotary(x_BLD, norm.weight, rotary.single, epsilon);
-    return fused ? this.#split(fused) : rotate(this.#split(norm.forward(x_BLD)), rotary);
+    if (fused) return this.#split(fused);
+    const normed = norm.forward(x_BLD);
+    const turned = fusedRotatePairs(normed, rotary.single);
+    return turned ? this.#split(turned) : rotate(this.#split(normed), rotary);
   }
 
   #mix(q_BHLE: Tensor, { k, v }: Memory): Tensor {
