@@ -1,0 +1,166 @@
+/** What the bench of world training trains: a small OpenSora world's networks, and Wan's denoiser. */
+import { type Device, scope, synchronize } from "#tensor";
+import { AutoencoderKL, WanVAE, wanSizes } from "#worlds";
+import { initialise } from "../src/training/world/initialise.ts";
+import { judgeCourse, judgeSettings } from "../src/training/world/judge.ts";
+import { autoencoderCourse, autoencoderSettings } from "../src/training/world/opensora-autoencoder.ts";
+import {
+  actionStatistics,
+  denoiserCourse,
+  denoiserSettings,
+} from "../src/training/world/opensora-denoiser.ts";
+import type { RecordedFrames } from "../src/training/world/recorded-frames.ts";
+import { throughPictures } from "../src/training/world/through-autoencoder.ts";
+import { type Course, withStreams } from "../src/training/world/training-loop.ts";
+import {
+  wanAutoencoderSettings,
+  wanDenoiserCourse,
+  wanDenoiserSettings,
+} from "../src/training/world/wan-world-training.ts";
+import type { Lesson } from "../src/training/world/weight-training.ts";
+import { randomRecordings } from "./world-training-data.ts";
+
+/** How a step is computed. */
+export interface Way {
+  readonly name: string;
+  readonly cuda_graph: boolean;
+  readonly kernels: boolean;
+}
+
+/** What is trained: its steps a second by a way, and PyTorch's where there is one. */
+export interface Subject {
+  readonly name: string;
+  readonly goal?: number; // steps a second that are wanted of an H200
+  readonly request?: Readonly<Record<string, unknown>>;
+  measure(way: Way, seconds: number): number;
+}
+
+export function subjects(device: Device, tiny: boolean): Subject[] {
+  const size = tiny ? { episodes: 4, length: 10, side: 16 } : { episodes: 48, length: 40, side: 64 };
+  const frames = randomRecordings(device, size);
+  const small = tiny ? { batch_size: 4 } : {};
+  const vae = untrainedVae(device);
+  return [
+    denoiser(frames, vae, { patch: 4, batch_size: 256, goal: 100, ...small }, tiny),
+    denoiser(frames, vae, { patch: 2, batch_size: 128, goal: 40, ...small }, tiny),
+    wanDenoiser(frames, tiny),
+    {
+      name: "autoencoder",
+      measure: (way, seconds) =>
+        pace(device, seconds, () =>
+          autoencoderCourse(frames, autoencoderSettings.parse({ batch_size: 256, ...small, ...graph(way) })),
+        ),
+    },
+    {
+      name: "judge",
+      measure: (way, seconds) =>
+        pace(device, seconds, () =>
+          judgeCourse(frames, throughPictures(vae, frames), judgeSettings.parse({ ...small, ...graph(way) })),
+        ),
+    },
+  ];
+}
+
+const graph = ({ cuda_graph }: Way) => ({ cuda_graph });
+
+function untrainedVae(device: Device): AutoencoderKL {
+  const { block_out_channels, layers_per_block, norm_num_groups } = autoencoderSettings.parse({});
+  const ends = { latent_channels: 4, in_channels: 3, out_channels: 3, scaling_factor: 1 };
+  const vae = new AutoencoderKL(
+    { block_out_channels, layers_per_block, norm_num_groups, ...ends },
+    { device },
+  );
+  initialise(vae, 1);
+  return vae;
+}
+
+interface DenoiserSubject {
+  readonly patch: number;
+  readonly batch_size: number;
+  readonly goal: number;
+}
+
+function denoiser(
+  frames: RecordedFrames,
+  vae: AutoencoderKL,
+  { patch, batch_size, goal }: DenoiserSubject,
+  tiny: boolean,
+): Subject {
+  const sizes = tiny
+    ? { depth: 1, hidden_size: 32, num_heads: 2 }
+    : { depth: 5, hidden_size: 192, num_heads: 4 };
+  const precision = frames.device === "cpu" ? "fp32" : "bf16";
+  const asked = { ...sizes, patch_size: [1, patch, patch], batch_size, precision };
+  const latent = frames.size[0] / vae.downscale;
+  const { chunk, condition_frame_length: memory } = denoiserSettings.parse(asked);
+  const own = { in_channels: 4, pred_sigma: false, mlp_ratio: 4, action_dim: 7 };
+  const model = { ...asked, ...own, vae_downscale: vae.downscale, input_sq_size: frames.size[0] };
+  return {
+    name: `denoiser, ${(latent / patch) ** 2} tokens a frame`,
+    goal,
+    request: { sizes: model, batch: batch_size, memory, chunk, latent, dtype: precision },
+    measure: (way, seconds) =>
+      pace(frames.device, seconds, () =>
+        denoiserCourse(
+          frames,
+          vae,
+          denoiserSettings.parse({ ...asked, ...graph(way) }),
+          actionStatistics(frames),
+        ),
+      ),
+  };
+}
+
+/** Wan's, in the sizes that its training has by default; windows are encoded before, as in a long training. */
+function wanDenoiser(frames: RecordedFrames, tiny: boolean): Subject {
+  const { device } = frames;
+  const precision = device === "cpu" ? "fp32" : "bf16";
+  const least = { batch_size: 4, dim: 24, num_heads: 2, ffn_dim: 32, num_layers: 1 };
+  const asked = { precision, ...(tiny && least) };
+  const parsed = (way: Way) => wanDenoiserSettings.parse({ ...asked, ...graph(way) });
+  const smallVae = { z_dim: 4, vae_dim: 4, vae_dec_dim: 4, dim_mult: [1, 1, 2, 2] };
+  const { z_dim, vae_dim, vae_dec_dim, dim_mult, num_res_blocks } = wanAutoencoderSettings.parse(
+    tiny ? smallVae : {},
+  );
+  const own = { z_dim, vae_dim, vae_dec_dim, dim_mult, num_res_blocks };
+  const spread = { vae_mean: Array<number>(z_dim).fill(0), vae_std: Array<number>(z_dim).fill(1) };
+  return {
+    name: "wan denoiser",
+    measure(way, seconds) {
+      const settings = parsed(way);
+      const { dim, num_heads, ffn_dim, num_layers, patch_size, sigma_shift } = settings;
+      const network = { dim, num_heads, ffn_dim, num_layers, patch_size, sigma_shift };
+      const sizes = wanSizes.parse({ ...own, ...spread, ...network });
+      const vae = new WanVAE(sizes, { device });
+      initialise(vae, 1);
+      return pace(device, seconds, () => wanDenoiserCourse(frames, vae, sizes, settings));
+    },
+  };
+}
+
+/** Steps a second, after the first ones, which compile, choose and capture. */
+function pace<L extends Lesson<L>>(device: Device, seconds: number, enrol: () => Course<L>): number {
+  const { training, teacher } = enrol();
+  const step = (): void =>
+    scope(() => {
+      withStreams(0, training.step, device, (random) => {
+        const { loss, gradNorm } = training.take(teacher(random));
+        for (const number of [loss, gradNorm]) number.dispose();
+      });
+    });
+  try {
+    for (let i = 0; i < 3; i++) step();
+    synchronize();
+    const began = performance.now();
+    let steps = 0;
+    while (performance.now() - began < seconds * 1000 || steps < 2) {
+      for (let i = 0; i < 2; i++) step();
+      steps += 2;
+      if (steps % 10 === 0) synchronize(); // as the loop's report does: what is queued must not count as done
+    }
+    synchronize();
+    return (steps * 1000) / (performance.now() - began);
+  } finally {
+    training.dispose();
+  }
+}
