@@ -23,6 +23,8 @@ const convolve: Record<number, Convolve> = {
   3: fast("aten::conv3d") as Convolve,
 };
 
+const linear = fast("aten::linear") as Convolve;
+
 const spread = (size: Size, axes: number): number[] =>
   typeof size === "number" ? Array(axes).fill(size) : [...size];
 
@@ -78,8 +80,35 @@ export class Conv2d extends Conv {
   }
 }
 export class Conv3d extends Conv {
+  readonly #cuts: boolean;
+
   constructor(inputs: number, outputs: number, options: ConvOptions) {
     super(3, inputs, outputs, options);
+    const { kernel, stride = 1, padding = 0, dilation = 1, groups = 1 } = options;
+    const stepsFit = `${spread(kernel, 3)}` === `${spread(stride, 3)}`;
+    this.#cuts =
+      stepsFit && `${spread(padding, 3)}` === "0,0,0" && `${spread(dilation, 3)}` === "1,1,1" && groups === 1;
+  }
+
+  override forward(x_BCTHW: Tensor): Tensor {
+    const block = this.weight.shape.slice(2);
+    const fits =
+      this.#cuts && x_BCTHW.ndim === 5 && block.every((size, i) => x_BCTHW.shape[2 + i]! % size === 0);
+    return fits ? this.#overBlocks(x_BCTHW, block) : super.forward(x_BCTHW);
+  }
+
+  /**
+   * Blocks that do not overlap are rows of one matrix product. Libraries of convolutions have no quick way back through
+   * such a layer with few channels, which is what every video model begins with.
+   */
+  #overBlocks(x_BCTHW: Tensor, block: readonly number[]): Tensor {
+    const [batch = 0, channels = 0, ...size] = x_BCTHW.shape;
+    const grid = size.map((length, i) => length / block[i]!);
+    const rows = x_BCTHW
+      .reshape([batch, channels, ...grid.flatMap((count, i) => [count, block[i]!])])
+      .permute([0, 2, 4, 6, 1, 3, 5, 7])
+      .reshape([batch, ...grid, -1]);
+    return linear(rows, this.weight.flatten(1), this.bias ?? null).permute([0, 4, 1, 2, 3]);
   }
 }
 

@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { arange, Generator, noGrad, randn, type Tensor, tensor } from "#tensor";
+import { arange, aten, Generator, grad, noGrad, randn, type Tensor, tensor, zeros } from "#tensor";
 import {
   attention,
   Conv2d,
+  Conv3d,
   GatedMlp,
   GroupNorm,
   initNormal,
@@ -193,4 +194,24 @@ test("a LoRA layer trains A and B and leaves the base alone", () => {
     .backward();
   assert.equal(layer.base_layer.weight.grad, null);
   assert.ok(layer.lora_B.weight.grad);
+});
+
+test("a convolution over blocks that do not overlap is that of libtorch, with its gradients", () => {
+  const layer = new Conv3d(3, 8, { kernel: [1, 2, 4], stride: [1, 2, 4] });
+  const random = new Generator(5);
+  noGrad(() => {
+    for (const weight of layer.parameters()) weight.normal_(0, 1, random);
+  });
+  const x = randn([2, 3, 5, 6, 8], { generator: random }).requiresGrad_();
+  const plain = aten.conv3d(x, layer.weight, layer.bias ?? null, [1, 2, 4]);
+  const ours = layer.forward(x);
+  const towards = randn([...plain.shape], { generator: random });
+  const inputs = [x, layer.weight, layer.bias!];
+  const [gradients, expected] = [ours, plain].map((y) => grad([y], inputs, { gradOutputs: [towards] }));
+  for (const [i, each] of [ours, ...gradients!].entries()) {
+    const other = [plain, ...expected!][i]!;
+    assert.deepEqual(each!.shape, other!.shape);
+    assert.ok(Number(each!.sub(other!).abs().max().item()) < 1e-4);
+  }
+  assert.deepEqual(layer.forward(zeros([1, 3, 5, 7, 9])).shape, [1, 8, 5, 3, 2]); // what does not fit is left over
 });
