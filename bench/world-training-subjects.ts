@@ -40,6 +40,7 @@ export function subjects(device: Device, tiny: boolean): Subject[] {
   const frames = randomRecordings(device, size);
   const small = tiny ? { batch_size: 4 } : {};
   const vae = untrainedVae(device);
+  const precision = device === "cpu" ? "fp32" : "bf16";
   return [
     denoiser(frames, vae, { patch: 4, batch_size: 256, goal: 100, ...small }, tiny),
     denoiser(frames, vae, { patch: 2, batch_size: 128, goal: 40, ...small }, tiny),
@@ -48,7 +49,10 @@ export function subjects(device: Device, tiny: boolean): Subject[] {
       name: "autoencoder",
       measure: (way, seconds) =>
         pace(device, seconds, () =>
-          autoencoderCourse(frames, autoencoderSettings.parse({ batch_size: 256, ...small, ...graph(way) })),
+          autoencoderCourse(
+            frames,
+            autoencoderSettings.parse({ batch_size: 256, precision, ...small, ...graph(way) }),
+          ),
         ),
     },
     {

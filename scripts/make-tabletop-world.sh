@@ -29,6 +29,7 @@ HIDDEN=${HIDDEN:-192} DEPTH=${DEPTH:-4} HEADS=${HEADS:-4} BATCH=${BATCH:-256} VA
 CHANNELS=${CHANNELS:-64}                    # of EVAC's denoiser, a multiple of 32
 PREDICTOR_STEPS=${PREDICTOR_STEPS:-2000}    # of EVAC's action predictor
 PRECISION=${PRECISION:-bf16}
+VAE_PRECISION=${VAE_PRECISION:-fp32}         # of OpenSora's autoencoder; bf16 takes more steps in the same time
 JUDGE_WIDTHS=${JUDGE_WIDTHS:-[24,48,72,96]}
 FLOW_STEPS=${FLOW_STEPS:-2}
 KEYFRAMES=${KEYFRAMES:-0}                    # keyframe starts, for Wan
@@ -66,7 +67,9 @@ sizes=(--set hidden_size="$HIDDEN" --set depth="$DEPTH" --set num_heads="$HEADS"
 [ "$FAMILY" = evac ] && sizes=(--set model_channels="$CHANNELS" --set predictor_steps="$PREDICTOR_STEPS")
 [ -e "$world/vae" ] || [ -f "$world/Wan2.2_VAE.pth" ] || [ -f "$world/first_stage_model.json" ] || {
   say "autoencoder"
-  learn train-vae --steps "$VAE_STEPS" --batch "$VAE_BATCH" --minutes "$VAE_MINUTES"
+  fast=()
+  [ "$FAMILY" = opensora ] && fast=(--set precision="$VAE_PRECISION")
+  learn train-vae --steps "$VAE_STEPS" --batch "$VAE_BATCH" --minutes "$VAE_MINUTES" "${fast[@]}"
 }
 [ -f "$world/model-00001.safetensors" ] || [ -f "$world/evac.json" ] || {
   say "denoiser"

@@ -279,7 +279,7 @@ extern "C" __global__ void ${name}(const bf16* qkv, const bf16* q_weight, const 
 }
 
 /** One block a column: the sum of what the blocks of the gradients' kernel left, in a fixed order. */
-const columnSums = kernel(
+export const columnSums = kernel(
   "head_weight_sums",
   `
 extern "C" __global__ void head_weight_sums(const float* parts, bf16* of_q, bf16* of_k, int rows, int width) {

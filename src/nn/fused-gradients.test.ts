@@ -10,9 +10,10 @@ import {
   shortAttentionGrid,
   shortAttentionKernels,
 } from "./fused-attention-gradient.ts";
+import { groupNormKernels, recordedGroupNorm } from "./fused-group-norm-gradient.ts";
 import { fusedRotatePairs, rotatePairsLaunch } from "./fused-rotate-gradient.ts";
 import { fusedJunction, joinKernels } from "./fused-rows-gradient.ts";
-import { attention, rotateInterleaved } from "./index.ts";
+import { attention, rotateInterleaved, silu } from "./index.ts";
 
 const gpu = cudaAvailable() ? false : "needs a GPU";
 const eps = 1e-6;
@@ -259,6 +260,68 @@ test("on a GPU gradients flow through the rotation as through the plain operator
   const [second] = grad([plain], [leaves[1]], { gradOutputs: [of.float()] });
   near(first, second, 0.005, "gradient");
 });
+
+interface Picture {
+  readonly x: Tensor; // [N, P, C]
+  readonly weight: Tensor;
+  readonly bias: Tensor;
+}
+
+const picture = (count: number, pixels: number, channels: number, device: Device = "cpu"): Picture => ({
+  x: bf16([count, pixels, channels], 1, device).mul(0.5).add(2),
+  weight: bf16([channels], 2, device),
+  bias: bf16([channels], 3, device),
+});
+
+function plainGroupNorm({ x, weight, bias }: Picture, groups: number, withSilu: boolean): Tensor {
+  const normed = aten.group_norm(x.transpose(1, 2), groups, weight, bias, eps).transpose(1, 2);
+  return withSilu ? silu(normed) : normed;
+}
+
+function expectedNorm(given: Picture, groups: number, withSilu: boolean, of: Tensor): [Tensor, Tensor[]] {
+  const leaves = { x: leaf(given.x), weight: leaf(given.weight), bias: leaf(given.bias) };
+  const out = plainGroupNorm(leaves, groups, withSilu);
+  return [out.detach(), grad([out], Object.values(leaves), { gradOutputs: [of.float()] }) as Tensor[]];
+}
+
+for (const [channels, groups, withSilu] of [
+  [16, 8, true],
+  [64, 8, true],
+  [32, 4, false],
+] as const) {
+  const what = `${channels} channels, ${groups} groups${withSilu ? ", SiLU" : ""}`;
+  test(`the group norm's sources give the plain operators' numbers and gradients: ${what}`, {
+    skip: hostCompiler,
+  }, () => {
+    const [given, of] = [picture(2, 90, channels), bf16([2, 90, channels], 4)];
+    const { name } = groupNormKernels(channels, withSilu);
+    const { x, weight, bias } = given;
+    const [out, ofX] = [zeros(x.shape).bfloat16(), zeros(x.shape).bfloat16()];
+    const [statistics, parts] = [zeros([2, channels, 2]), zeros([2, 2 * channels])];
+    const size = { blocks: 2, threads: 512 };
+    const numbers = [{ int: (90 * channels) / 8 }, { int: groups }];
+    runOnHost(name, size, [x, weight, bias, out, statistics, ...numbers, { float: eps }]);
+    const [plain, gradients] = expectedNorm(given, groups, withSilu, of);
+    near(out, plain, 0.01, "norm");
+    runOnHost(`${name}_gradient`, size, [x, weight, bias, statistics, of, ofX, parts, ...numbers]);
+    near(ofX, gradients[0], 0.015, "gradient of the picture");
+    near(parts.sum(0).narrow(0, 0, channels), gradients[1], 0.015, "gradient of the weight");
+    near(parts.sum(0).narrow(0, channels, channels), gradients[2], 0.015, "gradient of the bias");
+  });
+
+  test(`on a GPU the group norm's numbers and gradients are the plain operators': ${what}`, {
+    skip: gpu,
+  }, () => {
+    const [given, of] = [picture(2, 90, channels, "cuda"), bf16([2, 90, channels], 4, "cuda")];
+    const leaves = Object.values(given).map((x: Tensor) => x.clone().requiresGrad_());
+    const parts = { groups, weight: leaves[1]!, bias: leaves[2]!, eps, silu: withSilu };
+    const out = recordedGroupNorm(leaves[0]!, parts);
+    const [plain, gradients] = expectedNorm(given, groups, withSilu, of);
+    near(out?.detach(), plain, 0.01, "norm");
+    const ours = grad([out!], leaves, { gradOutputs: [of] }) as Tensor[];
+    for (const [i, each] of ours.entries()) near(each, gradients[i], 0.015, `gradient ${i}`);
+  });
+}
 
 test("sequences that do not fit in shared memory are left to the library", () => {
   const sizes = { length: 64, heads: 4, width: 48, causal: false, rotates: false };

@@ -18,6 +18,7 @@ export {
   type ShortAttention,
   shortAttentionFits,
 } from "./fused-attention-gradient.ts";
+export { recordedGroupNorm, recordedGroupNormFits } from "./fused-group-norm-gradient.ts";
 export {
   type FrameAttentionOptions,
   type FrameHeads,

@@ -3,6 +3,7 @@ import { fast, scope, type Tensor } from "#tensor";
 import { silu } from "./activation.ts";
 import { asLast, fromLast } from "./channels-last.ts";
 import { type AddedAndNormed, fusedAddRmsNorm, fusedRmsNorm } from "./fused.ts";
+import { recordedGroupNorm } from "./fused-group-norm-gradient.ts";
 import { fusedGroupNorm, type GroupNormParts } from "./fused-pictures.ts";
 import { fusedSumNorm, type Gate, type SumAndNorm } from "./fused-rows.ts";
 import { Module, type ModuleOptions } from "./module.ts";
@@ -118,7 +119,9 @@ export class GroupNorm extends Module {
   /** By our kernels, where the channels come last in memory: [N, C, ...] in, the same layout out. */
   #channelsLast(x: Tensor, withSilu: boolean): Tensor | null {
     if (x.device === "cpu" || x.ndim < 3) return null;
-    const out = fusedGroupNorm(asLast(x), this.#parts(withSilu));
+    const last = asLast(x);
+    const parts = this.#parts(withSilu);
+    const out = fusedGroupNorm(last, parts) ?? recordedGroupNorm(last, parts);
     return out && fromLast(out);
   }
 

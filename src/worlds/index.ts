@@ -1,7 +1,7 @@
 /** World models: video generators that answer actions, each family behind the same contract. */
 
 // For those who train worlds: the networks and their losses.
-export { AutoencoderKL } from "./autoencoder-kl/autoencoder-kl.ts";
+export { AutoencoderKL, type AutoencoderKLSizes } from "./autoencoder-kl/autoencoder-kl.ts";
 export {
   type AutoencoderLesson,
   type AutoencoderTraining,

@@ -4,7 +4,13 @@ import { join } from "node:path";
 import { z } from "zod";
 import { writeJsonFile, writeSafetensors } from "#formats";
 import { type DType, randn, scope } from "#tensor";
-import { AutoencoderKL, type AutoencoderLesson, autoencoderLoss, standardiseLatents } from "#worlds";
+import {
+  AutoencoderKL,
+  type AutoencoderKLSizes,
+  type AutoencoderLesson,
+  autoencoderLoss,
+  standardiseLatents,
+} from "#worlds";
 import { initialise } from "./initialise.ts";
 import type { RecordedFrames } from "./recorded-frames.ts";
 import { stored, storedType } from "./stored-weights.ts";
@@ -24,6 +30,7 @@ export const autoencoderSettings = weightTrainingSettings.extend({
   norm_num_groups: z.int().positive().default(8),
   squared_weight: z.number().min(0).default(2),
   kl_weight: z.number().min(0).default(1e-4),
+  precision: z.enum(["fp32", "bf16"]).default("fp32").describe("of the network while it learns"),
   store: storedType,
 });
 export type AutoencoderSettings = z.infer<typeof autoencoderSettings>;
@@ -46,7 +53,7 @@ export async function trainAutoencoder(
 
 export interface AutoencoderCourse extends Course<AutoencoderLesson> {
   readonly vae: AutoencoderKL;
-  readonly sizes: object;
+  readonly sizes: AutoencoderKLSizes;
 }
 
 /** Everything that steps need, before the first of them. */
@@ -63,6 +70,7 @@ export function autoencoderCourse(frames: RecordedFrames, settings: AutoencoderS
   };
   const vae = new AutoencoderKL(sizes, { device: frames.device });
   initialise(vae, settings.seed);
+  if (settings.precision === "bf16") vae.to({ dtype: "bfloat16" });
   const training = new WeightTraining(
     vae,
     weightTrainingSettings.strip().parse(settings),
@@ -78,15 +86,18 @@ export function autoencoderCourse(frames: RecordedFrames, settings: AutoencoderS
 
 function writeAutoencoder(
   world: string,
-  vae: AutoencoderKL,
-  sizes: object,
+  learnt: AutoencoderKL,
+  sizes: AutoencoderKLSizes,
   frames: RecordedFrames,
   store: DType,
 ): void {
   const folder = join(world, "vae");
   mkdirSync(folder, { recursive: true });
   const spread = Math.max(1, Math.floor(frames.count / scaleSample));
+  const vae = new AutoencoderKL(sizes, { device: frames.device }); // float32, whatever it learnt in
+  vae.loadState(learnt.state());
   scope(() => standardiseLatents(vae, frames.pick(frames.every(spread))));
   writeSafetensors(join(folder, "diffusion_pytorch_model.safetensors"), stored(vae.state(), store));
   writeJsonFile(join(folder, "config.json"), { _class_name: "AutoencoderKL", ...sizes });
+  vae.dispose();
 }

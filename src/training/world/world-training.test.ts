@@ -152,6 +152,24 @@ test("a network in bfloat16 learns with float32 masters", async () => {
   assert.ok(seen.at(-1)! < seen[0]!, `${seen[0]} to ${seen.at(-1)}`);
 });
 
+test("an autoencoder in bfloat16 learns too, and is written with latents of unit spread", async () => {
+  const other = mkdtempSync(join(tmpdir(), "reverie-world-"));
+  const { seen, hooks } = losses();
+  const settings = { ...vaeSettings, steps: 60, precision: "bf16" as const };
+  await trainAutoencoder(frames, settings, other, hooks);
+  assert.ok(seen.at(-1)! < seen[0]! / 2, `${seen[0]} to ${seen.at(-1)}`);
+  const vae = loadOpenSoraAutoencoder(join(other, "vae"), {});
+  const spread = noGrad(() =>
+    Number(
+      vae
+        .encode(frames.pick(frames.every(3)))
+        .std()
+        .item(),
+    ),
+  );
+  assert.ok(Math.abs(spread - 1) < 0.1, `spread ${spread}`);
+});
+
 test("a time limit ends training early, and the world is written all the same", async () => {
   const settings = denoiserSettings.parse({ ...small, ...dit, steps: 1_000_000, batch_size: 4, lr: 1e-3 });
   const hasty = mkdtempSync(join(tmpdir(), "reverie-world-"));

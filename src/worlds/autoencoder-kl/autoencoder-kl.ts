@@ -7,8 +7,8 @@
  *
  * Shapes: N images, C channels, H W pixels, h w latent positions.
  */
-import { Conv2d, channelsLast, GroupNorm, Module, type ModuleOptions } from "#nn";
-import { fusable, scope, type Tensor } from "#tensor";
+import { Conv2d, channelsLast, GroupNorm, Module, type ModuleOptions, recordedGroupNormFits } from "#nn";
+import { kernelFit, scope, type Tensor } from "#tensor";
 import { DownBlock, MidBlock, UpBlock } from "./blocks.ts";
 
 export interface AutoencoderKLSizes {
@@ -103,9 +103,13 @@ export class AutoencoderKL extends Module {
   readonly downscale: number;
   readonly latentChannels: number;
   readonly #scale: number;
+  readonly #learnsLast: boolean; // whether our norms have gradients in these sizes
 
   constructor(sizes: AutoencoderKLSizes, options: ModuleOptions = {}) {
     super();
+    this.#learnsLast = sizes.block_out_channels.every((channels) =>
+      recordedGroupNormFits(channels, sizes.norm_num_groups),
+    );
     this.downscale = 2 ** (sizes.block_out_channels.length - 1);
     this.latentChannels = sizes.latent_channels;
     const latent = sizes.latent_channels;
@@ -118,7 +122,7 @@ export class AutoencoderKL extends Module {
 
   /** The gaussian that an image is encoded to, before scaling. */
   posterior(images_NCHW: Tensor): Posterior {
-    const moments = this.quant_conv.forward(this.encoder.forward(laidOut(images_NCHW)));
+    const moments = this.quant_conv.forward(this.encoder.forward(this.#laidOut(images_NCHW)));
     const [mean, logvar] = moments.chunk(2, 1);
     return { mean: mean!, logvar: logvar!.clamp(-30, 20) };
   }
@@ -144,15 +148,16 @@ export class AutoencoderKL extends Module {
 
   /** From latents before scaling, as the posterior has them. */
   decodeRaw(latents_NChw: Tensor): Tensor {
-    return this.decoder.forward(this.post_quant_conv.forward(laidOut(latents_NChw)));
+    return this.decoder.forward(this.post_quant_conv.forward(this.#laidOut(latents_NChw)));
   }
-}
 
-/**
- * Channels last where our own norms run (bfloat16 on a GPU, no gradients). Contiguous elsewhere, because torch's group
- * norm loses digits on channels-last pictures with flat areas (2e-4 in EVAC).
- */
-function laidOut(x_NCHW: Tensor): Tensor {
-  const plain = x_NCHW.contiguous();
-  return fusable(plain) ? channelsLast(plain) : plain;
+  /**
+   * Channels last where our own norms run (bfloat16 on a GPU). Contiguous elsewhere, because torch's group norm loses digits on
+   * channels-last pictures with flat areas (2e-4 in EVAC).
+   */
+  #laidOut(x_NCHW: Tensor): Tensor {
+    const plain = x_NCHW.contiguous();
+    const fit = kernelFit(plain, this.encoder.conv_norm_out.weight);
+    return fit === "free" || (fit === "recorded" && this.#learnsLast) ? channelsLast(plain) : plain;
+  }
 }

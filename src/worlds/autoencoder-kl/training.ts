@@ -24,8 +24,11 @@ export function autoencoderLoss(
   { pictures, noise }: AutoencoderLesson,
   { squared_weight, kl_weight }: AutoencoderTraining,
 ): Tensor {
-  const { mean, logvar } = vae.posterior(pictures);
-  const error = vae.decodeRaw(mean.add(logvar.mul(0.5).exp().mul(noise))).sub(pictures);
+  const { dtype } = vae.quant_conv.weight; // what the network computes in; errors are float32
+  const posterior = vae.posterior(pictures.to({ dtype }));
+  const [mean, logvar] = [posterior.mean.float(), posterior.logvar.float()];
+  const latents = mean.add(logvar.mul(0.5).exp().mul(noise)).to({ dtype });
+  const error = vae.decodeRaw(latents).float().sub(pictures);
   const divergence = mean.square().add(logvar.exp()).sub(logvar).sub(1).mul(0.5);
   return error
     .abs()

@@ -1,0 +1,168 @@
+/**
+ * Group norm with SiLU of pictures whose channels come last, while a network learns: one kernel there, one back, for bfloat16 on a GPU.
+ *
+ * Wu & He 2018, https://arxiv.org/abs/1803.08494. A block owns a picture: it reads it for the mean, again for the spread and again for the
+ * result, from cache. torch's own norm wants channels first, and tensor cores want them last, so that every norm would turn the picture
+ * round twice. Sums in float32, in a fixed order, without atomics.
+ *
+ * Shapes: N pictures, P pixels, C channels (8, 16, 32, … 256), G groups that divide them.
+ */
+import { empty, type Kernel, kernel, kernelFit, type Tensor, withGradients } from "#tensor";
+import { columnSums } from "./fused-attention-gradient.ts";
+import type { GroupNormParts } from "./fused-pictures.ts";
+
+const threads = 512;
+const warps = threads / 32;
+
+/** Each thread keeps eight channels through all of its pixels; `totals` are the sums over the picture, by channel. */
+function pieces(channels: number): string {
+  const eights = channels / 8;
+  return `
+// adds what each thread has of its eight channels; afterwards totals[channel] is known to all
+__device__ inline void channel_sums(float* totals, float (*parts)[${channels}], const float* own) {
+  int lane = threadIdx.x % 32, column = threadIdx.x % ${eights};
+  for (int k = 0; k < 8; k++) {
+    float sum = own[k];
+    for (int offset = 16; offset >= ${eights}; offset /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, offset);
+    if (lane < ${eights}) parts[threadIdx.x / 32][column * 8 + k] = sum;
+  }
+  __syncthreads();
+  if (threadIdx.x < ${channels}) {
+    float sum = 0;
+    for (int w = 0; w < ${warps}; w++) sum += parts[w][threadIdx.x];
+    totals[threadIdx.x] = sum;
+  }
+  __syncthreads();
+}
+__device__ inline float over_group(const float* totals, int channel, int size) {
+  float sum = 0;
+  for (int c = channel / size * size, end = c + size; c < end; c++) sum += totals[c];
+  return sum;
+}`;
+}
+
+/** A loop over this thread's pixels: `i` is the place of its eight channels. */
+const pixels = (body: string): string =>
+  `for (size_t i = first + threadIdx.x; i < first + eights; i += ${threads}) { ${body} }`;
+
+export function groupNormSource(name: string, channels: number, silu: boolean): string {
+  const answer = silu ? "z / (1.0f + __expf(-z))" : "z";
+  return `${pieces(channels)}
+extern "C" __global__ void ${name}(const bf16* x, const bf16* weight, const bf16* bias, bf16* out, float* statistics, int eights, int groups, float eps) {
+  __shared__ float parts[${warps}][${channels}];
+  __shared__ float totals[${channels}];
+  int column = threadIdx.x % ${channels / 8} * 8, size = ${channels} / groups;
+  size_t first = (size_t)blockIdx.x * eights;
+  float count = (float)eights * 8 / groups, own[8] = {}, mean[8], factor[8];
+  ${pixels("Eight v = ((const Eight*)x)[i]; for (int k = 0; k < 8; k++) own[k] += wide(v.x[k]);")}
+  channel_sums(totals, parts, own);
+  for (int k = 0; k < 8; k++) { mean[k] = over_group(totals, column + k, size) / count; own[k] = 0; }
+  __syncthreads();
+  ${pixels("Eight v = ((const Eight*)x)[i]; for (int k = 0; k < 8; k++) { float d = wide(v.x[k]) - mean[k]; own[k] += d * d; }")}
+  channel_sums(totals, parts, own);
+  float w[8], b[8];
+  for (int k = 0; k < 8; k++) {
+    factor[k] = rsqrtf(over_group(totals, column + k, size) / count + eps);
+    w[k] = wide(weight[column + k]);
+    b[k] = wide(bias[column + k]);
+  }
+  if (threadIdx.x < ${channels / 8}) for (int k = 0; k < 8; k++) {
+    float* two = statistics + ((size_t)blockIdx.x * ${channels} + column + k) * 2;
+    two[0] = mean[k];
+    two[1] = factor[k];
+  }
+  ${pixels(`Eight v = ((const Eight*)x)[i], r;
+    for (int k = 0; k < 8; k++) { float z = (wide(v.x[k]) - mean[k]) * factor[k] * w[k] + b[k]; r.x[k] = narrow(${answer}); }
+    ((Eight*)out)[i] = r;`)}
+}`;
+}
+
+export function groupNormGradientSource(name: string, channels: number, silu: boolean): string {
+  const slope = silu
+    ? "float z = normal * w[k] + b[k], s = 1.0f / (1.0f + __expf(-z)); down *= s * (1.0f + z * (1.0f - s));"
+    : "";
+  const step = `float normal = (wide(v.x[k]) - mean[k]) * factor[k], down = wide(d.x[k]); ${slope}`;
+  const read = "Eight v = ((const Eight*)x)[i], d = ((const Eight*)grad)[i]";
+  return `${pieces(channels)}
+extern "C" __global__ void ${name}(const bf16* x, const bf16* weight, const bf16* bias, const float* statistics, const bf16* grad, bf16* of_x, float* of_weights, int eights, int groups) {
+  __shared__ float parts[${warps}][${channels}];
+  __shared__ float shifts[${channels}], scales[${channels}], weighted[${channels}];
+  int column = threadIdx.x % ${channels / 8} * 8, size = ${channels} / groups;
+  size_t first = (size_t)blockIdx.x * eights;
+  float count = (float)eights * 8 / groups, of_b[8] = {}, of_w[8] = {}, mean[8], factor[8], w[8], b[8], pull[8], turn[8];
+  for (int k = 0; k < 8; k++) {
+    const float* two = statistics + ((size_t)blockIdx.x * ${channels} + column + k) * 2;
+    mean[k] = two[0];
+    factor[k] = two[1];
+    w[k] = wide(weight[column + k]);
+    b[k] = wide(bias[column + k]);
+  }
+  ${pixels(`${read}; for (int k = 0; k < 8; k++) { ${step} of_b[k] += down; of_w[k] += down * normal; }`)}
+  channel_sums(shifts, parts, of_b);
+  channel_sums(scales, parts, of_w);
+  if (threadIdx.x < ${channels}) {
+    float* own = of_weights + (size_t)blockIdx.x * ${2 * channels} + threadIdx.x;
+    own[0] = scales[threadIdx.x];
+    own[${channels}] = shifts[threadIdx.x];
+    weighted[threadIdx.x] = shifts[threadIdx.x] * wide(weight[threadIdx.x]);
+  }
+  __syncthreads();
+  for (int k = 0; k < 8; k++) pull[k] = over_group(weighted, column + k, size) / count;
+  __syncthreads();
+  if (threadIdx.x < ${channels}) weighted[threadIdx.x] = scales[threadIdx.x] * wide(weight[threadIdx.x]);
+  __syncthreads();
+  for (int k = 0; k < 8; k++) turn[k] = over_group(weighted, column + k, size) / count;
+  ${pixels(`${read}, r;
+    for (int k = 0; k < 8; k++) { ${step} r.x[k] = narrow(factor[k] * (down * w[k] - pull[k] - normal * turn[k])); }
+    ((Eight*)of_x)[i] = r;`)}
+}`;
+}
+
+interface Pair {
+  readonly forward: Kernel;
+  readonly backward: Kernel;
+  readonly name: string;
+}
+
+const known = new Map<string, Pair>();
+
+/** Names the two kernels for so many channels; exported for tests that run their sources elsewhere. */
+export function groupNormKernels(channels: number, silu: boolean): Pair {
+  const name = `group_norm${silu ? "_silu" : ""}_${channels}`;
+  const back = `${name}_gradient`;
+  const pair = known.get(name) ?? {
+    forward: kernel(name, groupNormSource(name, channels, silu)),
+    backward: kernel(back, groupNormGradientSource(back, channels, silu)),
+    name,
+  };
+  known.set(name, pair);
+  return pair;
+}
+
+/** Whether kernels can be made for so many channels. */
+export const recordedGroupNormFits = (channels: number, groups: number): boolean =>
+  [8, 16, 32, 64, 128, 256].includes(channels) && channels % groups === 0;
+
+/** The norm of [N, ..., C], with SiLU where asked, recorded for gradients; null where no kernel fits. */
+export function recordedGroupNorm(
+  x_NPC: Tensor,
+  { groups, weight, bias, eps, silu }: GroupNormParts,
+): Tensor | null {
+  const channels = x_NPC.shape.at(-1)!;
+  if (!recordedGroupNormFits(channels, groups) || kernelFit(x_NPC, weight, bias) !== "recorded") return null;
+  const { forward, backward } = groupNormKernels(channels, silu);
+  const { device, shape } = x_NPC;
+  const count = shape[0]!;
+  const out = empty(shape, { dtype: "bfloat16", device });
+  const statistics = empty([count, channels, 2], { device });
+  const numbers = [{ int: x_NPC.numel / count / 8 }, { int: groups }];
+  const size = { blocks: count, threads };
+  forward(size, [x_NPC, weight, bias, out, statistics, ...numbers, { float: eps }]);
+  const into = [{ gradOutput: 0 }, { gradInput: 0 }, { scratch: 0 }];
+  const sums = [{ scratch: 0 }, { gradInput: 1 }, { gradInput: 2 }, { int: count }, { int: channels }];
+  const launches = [
+    { kernel: backward, size, args: [x_NPC, weight, bias, statistics, ...into, ...numbers] },
+    { kernel: columnSums, size: { blocks: 2 * channels, threads: 256 }, args: sums },
+  ];
+  return withGradients([out], [x_NPC, weight, bias], launches, [count * 2 * channels])[0]!;
+}
