@@ -125,22 +125,26 @@ export class WindowSampler {
     this.#recall = recall ?? ((elapsed) => range(memory, (m) => Math.max(0, elapsed - memory + 1 + m)));
   }
 
-  /** `random` gives numbers in [0, 1). */
+  /** `random` gives numbers in [0, 1). All indices travel to the device as one tensor. */
   draw(count: number, random: () => number): WindowRows {
-    const rows = { memory: [] as number[][], fresh: [] as number[][], actions: [] as number[][] };
+    const [memory, chunk] = [this.#recall(0).length, this.#chunk];
+    const rows = new Int32Array(count * (memory + 2 * chunk));
+    const [fresh, actions] = [count * memory, count * (memory + chunk)]; // where they begin
     for (let i = 0; i < count; i++) {
       const { first, length } = this.#episodes[Math.floor(random() * this.#episodes.length)]!;
-      const now = first + Math.floor(random() * (length - this.#chunk + 1));
-      rows.memory.push(this.#recall(now - first).map((frame) => first + frame));
-      rows.fresh.push(range(this.#chunk, (c) => now + 1 + c));
-      rows.actions.push(range(this.#chunk, (c) => now + c));
+      const now = first + Math.floor(random() * (length - chunk + 1));
+      for (const [m, frame] of this.#recall(now - first).entries()) rows[i * memory + m] = first + frame;
+      for (let c = 0; c < chunk; c++) {
+        rows[fresh + i * chunk + c] = now + 1 + c;
+        rows[actions + i * chunk + c] = now + c;
+      }
     }
-    const index = (values: number[][]): Tensor =>
-      tensor(BigInt64Array.from(values.flat(), BigInt), {
-        shape: [count, values[0]!.length],
-        device: this.#device,
-      });
-    return { memory: index(rows.memory), fresh: index(rows.fresh), actions: index(rows.actions) };
+    return scope(() => {
+      const all = tensor(rows).to({ device: this.#device }).long();
+      const part = (from: number, width: number): Tensor =>
+        all.narrow(0, from, count * width).view([count, width]);
+      return { memory: part(0, memory), fresh: part(fresh, chunk), actions: part(actions, chunk) };
+    });
   }
 }
 
