@@ -41,6 +41,8 @@ export function subjects(device: Device, tiny: boolean): Subject[] {
   const small = tiny ? { batch_size: 4 } : {};
   const vae = untrainedVae(device);
   const precision = device === "cpu" ? "fp32" : "bf16";
+  const judged = untrainedVae(device);
+  if (precision === "bf16") judged.to({ dtype: "bfloat16" });
   return [
     denoiser(frames, vae, { patch: 4, batch_size: 256, goal: 100, ...small }, tiny),
     denoiser(frames, vae, { patch: 2, batch_size: 128, goal: 40, ...small }, tiny),
@@ -59,7 +61,11 @@ export function subjects(device: Device, tiny: boolean): Subject[] {
       name: "judge",
       measure: (way, seconds) =>
         pace(device, seconds, () =>
-          judgeCourse(frames, throughPictures(vae, frames), judgeSettings.parse({ ...small, ...graph(way) })),
+          judgeCourse(
+            frames,
+            throughPictures(judged, frames),
+            judgeSettings.parse({ ...small, ...graph(way) }),
+          ),
         ),
     },
   ];

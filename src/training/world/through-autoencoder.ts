@@ -4,7 +4,17 @@
  * Shapes: N frames, H W pixels in [-1, 1].
  */
 import { join } from "node:path";
-import { type Generator, noGrad, rand, randn, scope, type Tensor, tensor } from "#tensor";
+import {
+  type Device,
+  type DType,
+  type Generator,
+  noGrad,
+  rand,
+  randn,
+  scope,
+  type Tensor,
+  tensor,
+} from "#tensor";
 import { type AutoencoderKL, loadOpenSoraAutoencoder, loadWanAutoencoder, readWanSizes } from "#worlds";
 import { readEvacAutoencoder } from "./evac-autoencoder.ts";
 import { familyOf } from "./open-world.ts";
@@ -19,15 +29,20 @@ export function throughAutoencoder(world: string, frames: RecordedFrames): SeenT
   const { device } = frames;
   return family === "evac"
     ? throughPictures(readEvacAutoencoder(world, frames).vae, frames)
-    : throughPictures(loadOpenSoraAutoencoder(join(world, "vae"), { device }), frames);
+    : throughPictures(loadOpenSoraAutoencoder(join(world, "vae"), { device, ...computed(device) }), frames);
 }
+
+/** On a GPU worlds imagine in bfloat16, and it is several times faster. */
+const computed = (device: Device): { dtype?: DType } => (device === "cpu" ? {} : { dtype: "bfloat16" });
 
 export function throughPictures(vae: AutoencoderKL, frames: RecordedFrames): SeenThrough {
   return (rows, noise, generator) =>
     noGrad(() =>
       scope(() => {
-        const latents = vae.encode(frames.pick(index(rows, frames)));
-        return vae.decode(blurred(latents, noise, generator)).clamp(-1, 1);
+        const { dtype } = vae.quant_conv.weight;
+        const latents = vae.encode(frames.pick(index(rows, frames)).to({ dtype })).float();
+        const seen = vae.decode(blurred(latents, noise, generator).to({ dtype }));
+        return seen.float().contiguous().clamp(-1, 1);
       }),
     );
 }
