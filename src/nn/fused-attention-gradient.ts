@@ -11,6 +11,7 @@
  * number (n / inner) · L · inner + l · inner + n mod inner of qkv [tokens, 3, H, E]: inner 1 for patches of a frame, S for frames of a patch.
  */
 import { empty, type Kernel, kernel, kernelFit, type Tensor, withGradients } from "#tensor";
+import { columnSums } from "./fused-column-sums.ts";
 
 /** Sizes that a kernel is compiled for. */
 export interface AttentionSizes {
@@ -278,26 +279,6 @@ extern "C" __global__ void ${name}(const bf16* qkv, const bf16* q_weight, const 
 }`;
 }
 
-/** One block a column: the sum of what the blocks of the gradients' kernel left, in a fixed order. */
-export const columnSums = kernel(
-  "head_weight_sums",
-  `
-extern "C" __global__ void head_weight_sums(const float* parts, bf16* of_q, bf16* of_k, int rows, int width) {
-  __shared__ float sums[8];
-  float sum = 0;
-  for (int row = threadIdx.x; row < rows; row += blockDim.x) sum += parts[(size_t)row * 2 * width + blockIdx.x];
-  for (int offset = 16; offset > 0; offset /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, offset);
-  if (threadIdx.x % 32 == 0) sums[threadIdx.x / 32] = sum;
-  __syncthreads();
-  if (threadIdx.x > 0) return;
-  float total = 0;
-  for (int i = 0; i < 8; i++) total += sums[i];
-  int column = blockIdx.x;
-  if (column < width) of_q[column] = narrow(total);
-  else of_k[column - width] = narrow(total);
-}`,
-);
-
 interface Pair {
   readonly forward: Kernel;
   readonly backward: Kernel;
@@ -353,10 +334,6 @@ export function fusedShortAttention(qkv: Tensor, how: ShortAttention): Tensor | 
   const numbers = [{ int: sequences * heads }, { int: inner }, { float: eps }];
   forward(size, [...read, out, ...numbers]);
   const args = [...read, { gradOutput: 0 }, { gradInput: 0 }, { scratch: 0 }, ...numbers];
-  const sums = [{ scratch: 0 }, { gradInput: 1 }, { gradInput: 2 }, { int: size.blocks }, { int: width }];
-  const launches = [
-    { kernel: backward, size, args },
-    { kernel: columnSums, size: { blocks: 2 * width, threads: 256 }, args: sums },
-  ];
+  const launches = [{ kernel: backward, size, args }, columnSums(size.blocks, [width, width], [1, 2])];
   return withGradients([out], [qkv, q_weight, k_weight], launches, [size.blocks * 2 * width])[0]!;
 }

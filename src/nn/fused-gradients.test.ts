@@ -10,10 +10,11 @@ import {
   shortAttentionGrid,
   shortAttentionKernels,
 } from "./fused-attention-gradient.ts";
+import { biasGeluGrid, fusedBiasGelu } from "./fused-gelu-gradient.ts";
 import { groupNormKernels, recordedGroupNorm } from "./fused-group-norm-gradient.ts";
 import { fusedRotatePairs, rotatePairsLaunch } from "./fused-rotate-gradient.ts";
 import { fusedJunction, joinKernels } from "./fused-rows-gradient.ts";
-import { attention, rotateInterleaved, silu } from "./index.ts";
+import { attention, geluTanh, rotateInterleaved, silu } from "./index.ts";
 
 const gpu = cudaAvailable() ? false : "needs a GPU";
 const eps = 1e-6;
@@ -204,13 +205,8 @@ for (const one of cases) {
     for (const part of [0, 1, 2])
       near(ofQkv.select(3, part), gradients[0]!.select(3, part), 0.02, `part ${part}`);
     const [ofQ, ofK] = [zeros([one.width]).bfloat16(), zeros([one.width]).bfloat16()];
-    runOnHost("head_weight_sums", { blocks: 2 * one.width, threads: 256 }, [
-      parts,
-      ofQ,
-      ofK,
-      { int: size.blocks },
-      { int: one.width },
-    ]);
+    const sums = [size.blocks, one.width, 2 * one.width].map((int) => ({ int }));
+    runOnHost("column_sums", { blocks: 2 * one.width, threads: 256 }, [parts, ofQ, ofK, ...sums]);
     near(ofQ, gradients[1], 0.02, "weight of queries");
     near(ofK, gradients[2], 0.02, "weight of keys");
   });
@@ -322,6 +318,39 @@ for (const [channels, groups, withSilu] of [
     for (const [i, each] of ours.entries()) near(each, gradients[i], 0.015, `gradient ${i}`);
   });
 }
+
+function expectedGelu(x: Tensor, bias: Tensor, of: Tensor): [Tensor, Tensor[]] {
+  const leaves = [leaf(x), leaf(bias)] as const;
+  const out = geluTanh(leaves[0].add(leaves[1]));
+  return [out.detach(), grad([out], leaves, { gradOutputs: [of.float()] }) as Tensor[]];
+}
+
+for (const width of [264, 96]) {
+  test(`GELU's sources give the plain operators' numbers and gradients, width ${width}`, {
+    skip: hostCompiler,
+  }, () => {
+    const [x, bias, of] = [bf16([150, width], 1), bf16([width], 2), bf16([150, width], 3)];
+    const { size, parts } = biasGeluGrid(150, width);
+    const [out, ofX, sums] = [zeros(x.shape).bfloat16(), zeros(x.shape).bfloat16(), ones([parts, width])];
+    const numbers = [{ int: 150 }, { int: width / 8 }];
+    runOnHost("bias_gelu", size, [x, bias, out, ...numbers]);
+    const [plain, gradients] = expectedGelu(x, bias, of);
+    near(out, plain, 0.01, "gelu");
+    runOnHost("bias_gelu_gradient", size, [x, bias, of, ofX, sums, ...numbers]);
+    near(ofX, gradients[0], 0.01, "gradient");
+    near(sums.sum(0), gradients[1], 0.01, "gradient of the bias");
+  });
+}
+
+test("on a GPU GELU's numbers and gradients are the plain operators'", { skip: gpu }, () => {
+  const [x, bias, of] = [bf16([150, 264], 1, "cuda"), bf16([264], 2, "cuda"), bf16([150, 264], 3, "cuda")];
+  const leaves = [x.clone().requiresGrad_(), bias.clone().requiresGrad_()] as const;
+  const out = fusedBiasGelu(...leaves);
+  const [plain, gradients] = expectedGelu(x, bias, of);
+  near(out?.detach(), plain, 0.01, "gelu");
+  const ours = grad([out!], leaves, { gradOutputs: [of] }) as Tensor[];
+  for (const [i, each] of ours.entries()) near(each, gradients[i], 0.01, `gradient ${i}`);
+});
 
 test("sequences that do not fit in shared memory are left to the library", () => {
   const sizes = { length: 64, heads: 4, width: 48, causal: false, rotates: false };

@@ -8,7 +8,7 @@
  * Shapes: N pictures, P pixels, C channels (8, 16, 32, … 256), G groups that divide them.
  */
 import { empty, type Kernel, kernel, kernelFit, type Tensor, withGradients } from "#tensor";
-import { columnSums } from "./fused-attention-gradient.ts";
+import { columnSums } from "./fused-column-sums.ts";
 import type { GroupNormParts } from "./fused-pictures.ts";
 
 const threads = 512;
@@ -159,10 +159,9 @@ export function recordedGroupNorm(
   const size = { blocks: count, threads };
   forward(size, [x_NPC, weight, bias, out, statistics, ...numbers, { float: eps }]);
   const into = [{ gradOutput: 0 }, { gradInput: 0 }, { scratch: 0 }];
-  const sums = [{ scratch: 0 }, { gradInput: 1 }, { gradInput: 2 }, { int: count }, { int: channels }];
   const launches = [
     { kernel: backward, size, args: [x_NPC, weight, bias, statistics, ...into, ...numbers] },
-    { kernel: columnSums, size: { blocks: 2 * channels, threads: 256 }, args: sums },
+    columnSums(count, [channels, channels], [1, 2]),
   ];
   return withGradients([out], [x_NPC, weight, bias], launches, [count * 2 * channels])[0]!;
 }
