@@ -18,6 +18,7 @@ const benches: Record<string, () => Promise<{ bench(options: BenchOptions): Prom
   policies: () => import("./policies.ts"),
   worlds: () => import("./worlds.ts"),
   "world-training": () => import("./world-training.ts"),
+  "world-training-parts": () => import("./world-training-parts.ts"),
   compaction: () => import("./compaction.ts"),
   mujoco: () => import("./mujoco.ts"),
   libero: () => import("./libero.ts"),
