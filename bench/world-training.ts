@@ -1,10 +1,10 @@
 /**
- * `npm run bench -- world-training --device cuda [--seconds 1.5] [--only denoiser]`: optimiser steps a second of the networks
+ * `npm run bench -- world-training --device cuda [--seconds 1] [--only denoiser]`: optimiser steps a second of the networks
  * of a small OpenSora world, in the sizes of docs/worlds.md, and of Wan's denoiser, on random recordings made in memory.
  *
  * A step is all of it: drawing a lesson, forward, backward, clipping, AdamW with float32 masters, averaged weights. Three ways:
  * operator by operator, as a captured graph, and captured with fused kernels; beside them the denoisers' step in eager
- * PyTorch (world_training_reference.py, on one fixed lesson). Rows are printed as they are measured; one that fails leaves
+ * PyTorch (world_training_reference.py, on one fixed lesson). Numbers are printed as they are measured; one that fails leaves
  * the others alone. `--tiny` tries the bench itself on a CPU.
  */
 import { fileURLToPath } from "node:url";
@@ -12,15 +12,21 @@ import { parseArgs } from "node:util";
 import { allowTf32, type Device, useKernels } from "#tensor";
 import type { BenchOptions } from "./main.ts";
 import { benchPython, Reference } from "./python.ts";
-import { type BenchRow, moreIsBetter, tableOf } from "./row.ts";
+import { type BenchRow, moreIsBetter } from "./row.ts";
 import { type Subject, subjects, type Way } from "./world-training-subjects.ts";
 
-/** In this order: what has always worked, then the kernels, then what is slow. */
+/** In this order: what training does, then what it is compared with, then what is slow. */
 const ways: readonly Way[] = [
-  { name: "captured", cuda_graph: true, kernels: false },
   { name: "captured, fused", cuda_graph: true, kernels: true },
+  { name: "captured", cuda_graph: true, kernels: false },
   { name: "plain", cuda_graph: false, kernels: false },
 ];
+
+interface Measured {
+  readonly subject: Subject;
+  readonly name: string;
+  readonly rate: number;
+}
 
 export async function bench({ device }: BenchOptions): Promise<BenchRow[]> {
   const { values } = parseArgs({
@@ -29,45 +35,48 @@ export async function bench({ device }: BenchOptions): Promise<BenchRow[]> {
     options: { seconds: { type: "string" }, only: { type: "string" }, tiny: { type: "boolean" } },
   });
   const tiny = values.tiny === true || device === "cpu";
-  const seconds = Number(values.seconds ?? (tiny ? 0.2 : 1.5));
+  const seconds = Number(values.seconds ?? (tiny ? 0.2 : 1));
   if (device === "cuda") allowTf32(true);
   const all = subjects(device, tiny).filter(({ name }) => name.includes(`${values.only ?? ""}`));
+  const [first, ...others] = device === "cuda" ? ways : ways.slice(-1);
+  const measured = measureWay(all, first!, seconds);
   const theirs = await measureTheirs(all, device, seconds);
-  const rows: BenchRow[] = [];
-  for (const way of device === "cuda" ? ways : ways.slice(-1)) {
-    for (const subject of all) {
-      const name = `${subject.name}, ${way.name}`;
-      const row = attempt(name, () => measureOurs(subject, way, seconds, theirs.get(subject.name)));
-      if (!row) continue;
-      const table = tableOf([row]).split("\n");
-      console.error(table.slice(rows.length === 0 ? 0 : 2).join("\n"));
-      rows.push(row);
-    }
-  }
+  for (const way of others) measured.push(...measureWay(all, way, seconds));
   const goals = tiny ? [] : all.filter(({ goal }) => goal !== undefined);
-  return [...rows, ...goals.map(({ name, goal }) => againstGoal(name, rows, goal!))];
+  return [
+    ...measured.map((one) => rowOf(one, theirs.get(one.subject.name))),
+    ...goals.map((subject) => againstGoal(subject, measured)),
+  ];
 }
 
-function measureOurs(subject: Subject, way: Way, seconds: number, theirs: number | undefined): BenchRow {
+/** Every subject by one way; each number is printed when it is known, so that a run that is cut short leaves something. */
+function measureWay(all: readonly Subject[], way: Way, seconds: number): Measured[] {
   const before = useKernels(way.kernels);
-  try {
-    const ours = subject.measure(way, seconds);
-    return moreIsBetter({
-      name: `${subject.name}, ${way.name}`,
-      unit: "steps/s",
-      ours,
-      ...(theirs !== undefined && { reference: theirs }),
-    });
-  } finally {
-    useKernels(before);
-  }
+  const measured = all.flatMap((subject) => {
+    const name = `${subject.name}, ${way.name}`;
+    const rate = attempt(name, () => subject.measure(way, seconds));
+    if (rate === undefined) return [];
+    console.error(`${name}: ${rate.toFixed(1)} steps/s`);
+    return [{ subject, name, rate }];
+  });
+  useKernels(before);
+  return measured;
 }
+
+const rowOf = ({ name, rate }: Measured, theirs: number | undefined): BenchRow =>
+  moreIsBetter({ name, unit: "steps/s", ours: rate, ...(theirs !== undefined && { reference: theirs }) });
 
 /** The fastest way of a subject. */
-function againstGoal(subject: string, rows: readonly BenchRow[], goal: number): BenchRow {
-  const own = rows.filter(({ name }) => name.startsWith(`${subject}, `)).map(({ ours }) => ours);
-  const name = `${subject}, best, against the goal`;
-  return moreIsBetter({ name, unit: "steps/s", ours: Math.max(0, ...own), reference: goal, goal: 1 });
+function againstGoal(subject: Subject, measured: readonly Measured[]): BenchRow {
+  const own = measured.filter((one) => one.subject === subject).map(({ rate }) => rate);
+  const name = `${subject.name}, best, against the goal`;
+  return moreIsBetter({
+    name,
+    unit: "steps/s",
+    ours: Math.max(0, ...own),
+    reference: subject.goal!,
+    goal: 1,
+  });
 }
 
 function attempt<T>(name: string, body: () => T): T | undefined {
@@ -99,8 +108,10 @@ async function measureTheirs(
     const answer = await reference!
       .ask<{ rate?: number; error?: string }>({ ...request, device, seconds })
       .catch((error: unknown) => ({ error: `${error}` }));
-    if ("rate" in answer && answer.rate !== undefined) rates.set(name, answer.rate);
-    else console.error(`${name}: PyTorch failed: ${answer.error}`);
+    if ("rate" in answer && answer.rate !== undefined) {
+      rates.set(name, answer.rate);
+      console.error(`${name}, eager PyTorch: ${answer.rate.toFixed(1)} steps/s`);
+    } else console.error(`${name}: PyTorch failed: ${answer.error}`);
   }
   reference?.close();
   return rates;
