@@ -5,7 +5,14 @@
  * over as a graph, so that launching costs nothing; "there and back" is forward and all gradients. The limit is the time
  * that its tensors take through memory at 4 TB/s, read or written once.
  */
-import { fusedJunction, fusedShortAttention, Linear, type RecordedTable, shortAttentionFits } from "#nn";
+import {
+  attention,
+  fusedJunction,
+  fusedShortAttention,
+  Linear,
+  type RecordedTable,
+  shortAttentionFits,
+} from "#nn";
 import { Generator, Graph, grad, noGrad, randn, scope, synchronize, type Tensor, useKernels } from "#tensor";
 import type { BenchOptions } from "./main.ts";
 import { type BenchRow, lessIsBetter, tableOf } from "./row.ts";
@@ -41,8 +48,19 @@ function products(): Piece[] {
     product("product 192 → 768", () => x.matmul(weight.transpose(0, 1))),
     product("gradient of its input", () => y.matmul(weight)),
     product("gradient of its weight", () => y.transpose(0, 1).matmul(x)),
+    product("gradient of its weight, in 16 parts", () => inParts(x, y)),
     { name: "gradient of its bias", numbers: rows * 4 * width, run: () => [y.sum(0)] },
   ];
+}
+
+/** The sum over rows by hand, should the library not split it over the GPU. */
+function inParts(x: Tensor, y: Tensor): Tensor {
+  const [parts, share] = [16, rows / 16];
+  return y
+    .view([parts, share, 4 * width])
+    .transpose(1, 2)
+    .bmm(x.view([parts, share, width]))
+    .sum(0);
 }
 
 function junction(): Piece {
@@ -77,6 +95,17 @@ function looking(name: string, overTime: boolean): Piece {
   return { name: `${name}, there and back`, numbers: rows * (3 + 1 + 3 + 1 + 3) * width, run };
 }
 
+/** The library's attention, with the moving of heads and frames that it needs, without norms and rotation. */
+function libraryLooking(name: string, overTime: boolean): Piece {
+  const qkv = learnt(videos, frames, patches, 3, heads, width / heads);
+  const order = overTime ? [0, 2, 3, 1, 4] : [0, 1, 3, 2, 4];
+  const run = (): Tensor[] => {
+    const [q, k, v] = qkv.unbind(3).map((x) => x.permute(order).flatten(0, 1));
+    return thereAndBack([attention(q!, k!, v!, { causal: overTime })], [qkv]);
+  };
+  return { name: `${name}, the library's, there and back`, numbers: rows * 11 * width, run };
+}
+
 function feedForward(kernels: boolean): Piece {
   const linear = new Linear(width, 4 * width, { device: "cuda", dtype: "bfloat16" });
   noGrad(() => linear.weight.copy_(drawn(4 * width, width)));
@@ -100,6 +129,8 @@ const pieces: readonly (() => Piece | Piece[])[] = [
   junction,
   () => looking("attention over patches", false),
   () => looking("attention over frames", true),
+  () => libraryLooking("attention over patches", false),
+  () => libraryLooking("attention over frames", true),
 ];
 
 export async function bench({ device }: BenchOptions): Promise<BenchRow[]> {
