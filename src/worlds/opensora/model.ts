@@ -9,7 +9,7 @@
  * frame, D model width, A action size.
  */
 import { Conv3d, fusedModulatedNorm, Linear, Module, type ModuleOptions, parameter, silu } from "#nn";
-import { aten, cat, full, scope, type Tensor, where } from "#tensor";
+import { cat, full, scope, type Tensor, where } from "#tensor";
 import { epsilon, plainNorm } from "../modulation.ts";
 import {
   afterMemory,
@@ -141,15 +141,12 @@ export class STDiT3 extends Module {
     const acted = time_BD.unsqueeze(1).add(this.action_embedder.embed(actions_BCA));
     const [space_BT6D, time_BT6D] = [told(acted), told(time_BD.unsqueeze(1))];
     const look = overTime(this.#rotary(frames));
+    const patches_BTSD = this.#embedPatches(latents_BCThw.to({ dtype: time_BD.dtype }));
     const lectures = this.spatial_blocks.flatMap((block, i) => [
       { block, told_BT6D: space_BT6D, look: overSpace },
       { block: this.temporal_blocks[i]!, told_BT6D: time_BT6D, look },
     ]);
-    const shown = throughBlocks(
-      this.#linearPatches(latents_BCThw),
-      lectures,
-      this.final_layer.table(time_BD, frames),
-    );
+    const shown = throughBlocks(patches_BTSD, lectures, this.final_layer.table(time_BD, frames));
     const patches = this.final_layer.linear.forward(shown.narrow(1, memory, fresh));
     return this.#unpatchify(patches, [videos, 0, fresh, height, width]).float();
   }
@@ -216,19 +213,6 @@ export class STDiT3 extends Module {
     const x_BDTRK = this.x_embedder.proj.forward(latents_BCThw);
     const positions = this.#positions(latents_BCThw.shape);
     return x_BDTRK.flatten(3).permute([0, 2, 3, 1]).add(positions).contiguous();
-  }
-
-  /** `#embedPatches` as a matrix product: gradients of a convolution with strides are slow. */
-  #linearPatches(latents_BCThw: Tensor): Tensor {
-    const { weight, bias } = this.x_embedder.proj;
-    const [videos = 0, channels = 0, frames = 0, height = 0, width = 0] = latents_BCThw.shape;
-    const [deep, high, wide] = this.#sizes.patch_size as [number, number, number];
-    const patches = latents_BCThw
-      .to({ dtype: weight.dtype })
-      .reshape([videos, channels, frames / deep, deep, height / high, high, width / wide, wide])
-      .permute([0, 2, 4, 6, 1, 3, 5, 7])
-      .reshape([videos, frames / deep, (height / high) * (width / wide), -1]);
-    return aten.linear(patches, weight.flatten(1), bias ?? null).add(this.#positions(latents_BCThw.shape));
   }
 
   /** [1, 1, S, D] */
