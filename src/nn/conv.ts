@@ -85,9 +85,9 @@ export class Conv3d extends Conv {
   constructor(inputs: number, outputs: number, options: ConvOptions) {
     super(3, inputs, outputs, options);
     const { kernel, stride = 1, padding = 0, dilation = 1, groups = 1 } = options;
-    const stepsFit = `${spread(kernel, 3)}` === `${spread(stride, 3)}`;
-    this.#cuts =
-      stepsFit && `${spread(padding, 3)}` === "0,0,0" && `${spread(dilation, 3)}` === "1,1,1" && groups === 1;
+    const [block, step] = [`${spread(kernel, 3)}`, `${spread(stride, 3)}`];
+    const plain = `${spread(padding, 3)}` === "0,0,0" && `${spread(dilation, 3)}` === "1,1,1" && groups === 1;
+    this.#cuts = block === step && block !== "1,1,1" && plain;
   }
 
   override forward(x_BCTHW: Tensor): Tensor {
