@@ -1,7 +1,23 @@
-"""Stable Diffusion's image autoencoder in plain PyTorch, under the names of our weights; two worlds use it."""
+"""Stable Diffusion's image autoencoder in plain PyTorch, under the names of our weights, and bricks that several worlds use."""
 import torch
 import torch.nn.functional as F
 from torch import nn
+
+
+class Named(nn.Module):
+    def __init__(self, **parts):
+        super().__init__()
+        for name, part in parts.items():
+            setattr(self, name, part)
+
+
+class RmsNorm(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(width))
+
+    def forward(self, x):
+        return F.rms_norm(x, self.weight.shape, self.weight, 1e-6)
 
 
 class Resnet(nn.Module):

@@ -7,16 +7,7 @@ import math
 import torch
 import torch.nn.functional as F
 from torch import nn
-from world_kl_reference import AutoencoderKL, in_parts
-
-
-class RmsNorm(nn.Module):
-    def __init__(self, width):
-        super().__init__()
-        self.weight = nn.Parameter(torch.ones(width))
-
-    def forward(self, x):
-        return F.rms_norm(x, self.weight.shape, self.weight, 1e-6)
+from world_kl_reference import AutoencoderKL, Named, RmsNorm, in_parts
 
 
 class Attention(nn.Module):
@@ -84,13 +75,6 @@ class Final(nn.Module):
 
 def mlp(*widths):
     return nn.Sequential(nn.Linear(widths[0], widths[1]), nn.SiLU(), nn.Linear(widths[1], widths[2]))
-
-
-class Named(nn.Module):
-    def __init__(self, **parts):
-        super().__init__()
-        for name, part in parts.items():
-            setattr(self, name, part)
 
 
 class STDiT3(nn.Module):

@@ -6,7 +6,7 @@ import math
 import torch
 import torch.nn.functional as F
 from torch import nn
-from world_kl_reference import in_parts
+from world_kl_reference import RmsNorm, in_parts
 
 
 def mlp(inputs, middle, outputs, activation):
@@ -15,15 +15,6 @@ def mlp(inputs, middle, outputs, activation):
 
 def norm(x):
     return F.layer_norm(x, x.shape[-1:], eps=1e-6)
-
-
-class RmsNorm(nn.Module):
-    def __init__(self, width):
-        super().__init__()
-        self.weight = nn.Parameter(torch.ones(width))
-
-    def forward(self, x):
-        return F.rms_norm(x, self.weight.shape, self.weight, 1e-6)
 
 
 class Attention(nn.Module):

@@ -175,14 +175,11 @@ export function fusedGroupNorm(x: Tensor, parts: GroupNormParts): Tensor | null 
   return out;
 }
 
-export function channelNormSource(name: string, width: number): string {
+/** One warp reads its row of x into v, eight numbers at a time, and knows its length. */
+export function rowAndLength(width: number): string {
   const eights = width / 8;
   const perLane = Math.ceil(eights / 32);
-  return `
-extern "C" __global__ void ${name}(const bf16* x, const bf16* gamma, bf16* out, int rows, float root, int silu) {
-  int row = blockIdx.x * 8 + threadIdx.x / 32, lane = threadIdx.x % 32;
-  if (row >= rows) return;
-  Eight v[${perLane}];
+  return `  Eight v[${perLane}];
   float sum = 0;
   #pragma unroll
   for (int i = 0; i < ${perLane}; i++) {
@@ -193,7 +190,17 @@ extern "C" __global__ void ${name}(const bf16* x, const bf16* gamma, bf16* out, 
   }
   for (int offset = 16; offset > 0; offset /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, offset);
   float length = fmaxf(rounded(sqrtf(sum)), 1e-12f);
-  #pragma unroll
+`;
+}
+
+export function channelNormSource(name: string, width: number): string {
+  const eights = width / 8;
+  const perLane = Math.ceil(eights / 32);
+  return `
+extern "C" __global__ void ${name}(const bf16* x, const bf16* gamma, bf16* out, int rows, float root, int silu) {
+  int row = blockIdx.x * 8 + threadIdx.x / 32, lane = threadIdx.x % 32;
+  if (row >= rows) return;
+${rowAndLength(width)}  #pragma unroll
   for (int i = 0; i < ${perLane}; i++) {
     int e = lane + 32 * i;
     if (e >= ${eights}) continue;

@@ -8,6 +8,7 @@
  * Shapes: B videos, T frames, P positions, C channels, Q frames before (at most two).
  */
 import { empty, fusable, type Kernel, kernel, type Tensor } from "#tensor";
+import { rowAndLength } from "./fused-pictures.ts";
 
 const warpsPerBlock = 8;
 
@@ -20,18 +21,7 @@ extern "C" __global__ void ${name}(const bf16* x, const bf16* gamma, const bf16*
   int row = blockIdx.x * ${warpsPerBlock} + threadIdx.x / 32, lane = threadIdx.x % 32;
   if (row >= rows) return;
   int position = row % positions, frame = row / positions % frames, video = row / positions / frames;
-  Eight v[${perLane}];
-  float sum = 0;
-  #pragma unroll
-  for (int i = 0; i < ${perLane}; i++) {
-    int e = lane + 32 * i;
-    if (e >= ${eights}) continue;
-    v[i] = ((const Eight*)(x + (size_t)row * ${width}))[e];
-    for (int k = 0; k < 8; k++) { float f = wide(v[i].x[k]); sum += f * f; }
-  }
-  for (int offset = 16; offset > 0; offset /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, offset);
-  float length = fmaxf(rounded(sqrtf(sum)), 1e-12f);
-  size_t apart = (size_t)positions * ${3 * eights}; // from one frame's row to the next frame's
+${rowAndLength(width)}  size_t apart = (size_t)positions * ${3 * eights}; // from one frame's row to the next frame's
   Eight* here = (Eight*)out + (size_t)row * ${3 * eights};
   #pragma unroll
   for (int i = 0; i < ${perLane}; i++) {

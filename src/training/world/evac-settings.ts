@@ -3,6 +3,7 @@ import { z } from "zod";
 import { UserError } from "#registry";
 import { type AutoencoderKL, type EvacSizes, evacSizes } from "#worlds";
 import { predictorSettings } from "./evac-predictor.ts";
+import { emphasisSettings, lessonSettings } from "./lesson-settings.ts";
 import type { RecordedFrames } from "./recorded-frames.ts";
 import { storedType } from "./stored-weights.ts";
 import { weightTrainingSettings } from "./weight-training.ts";
@@ -32,16 +33,8 @@ export const evacDenoiserSettings = weightTrainingSettings
       .positive()
       .default(1)
       .describe("of clean latents under much noise; published worlds have 0.7, for many denoising steps"),
-    time_mean: z.number().default(0.6),
-    time_std: z.number().positive().default(1.3),
-    pure_noise_share: z.number().min(0).max(1).default(0.15),
-    memory_noise: z.number().min(0).default(0.1),
-    motion_weight: z.number().min(0).default(3),
-    emphasis_weight: z
-      .number()
-      .min(0)
-      .default(3)
-      .describe("of colourful places: objects, not the arm or table"),
+    ...lessonSettings,
+    ...emphasisSettings,
     precision: z.enum(["fp32", "bf16"]).default("fp32").describe("of the networks while they learn"),
     init_from: z.string().nullish().describe("a world to go on from, with its predictor"),
     store: storedType,

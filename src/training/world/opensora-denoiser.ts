@@ -14,6 +14,7 @@ import {
   stdit3Sizes,
 } from "#worlds";
 import { initialise, rotaryFrequencies } from "./initialise.ts";
+import { emphasisSettings, lessonSettings } from "./lesson-settings.ts";
 import { type RecordedFrames, WindowSampler } from "./recorded-frames.ts";
 import { stored, storedType } from "./stored-weights.ts";
 import { type Course, type LoopHooks, type Teacher, trainingLoop } from "./training-loop.ts";
@@ -29,16 +30,8 @@ export const denoiserSettings = weightTrainingSettings.extend({
   patch_size: z.array(z.int().positive()).length(3).default([1, 4, 4]),
   chunk: z.int().positive().default(8),
   condition_frame_length: z.int().positive().default(4),
-  time_mean: z.number().default(0.6),
-  time_std: z.number().positive().default(1.3),
-  pure_noise_share: z.number().min(0).max(1).default(0.15),
-  memory_noise: z.number().min(0).default(0.1),
-  motion_weight: z.number().min(0).default(3),
-  emphasis_weight: z
-    .number()
-    .min(0)
-    .default(3)
-    .describe("of colourful places: objects, not the arm or table"),
+  ...lessonSettings,
+  ...emphasisSettings,
   text_weights: z
     .boolean()
     .default(false)

@@ -18,6 +18,7 @@ import {
   wanSizes,
 } from "#worlds";
 import { initialise } from "./initialise.ts";
+import { lessonSettings } from "./lesson-settings.ts";
 import type { RecordedFrames } from "./recorded-frames.ts";
 import { stored, storedType } from "./stored-weights.ts";
 import { type Course, type LoopHooks, randomNumbers, type Teacher, trainingLoop } from "./training-loop.ts";
@@ -60,11 +61,7 @@ export const wanDenoiserSettings = weightTrainingSettings.extend({
   num_layers: z.int().positive().default(6),
   patch_size: z.array(z.int().positive()).length(3).default([1, 1, 1]),
   sigma_shift: z.number().positive().default(1).describe("of the noise levels, in training and in the world"),
-  time_mean: z.number().default(0.6),
-  time_std: z.number().positive().default(1.3),
-  pure_noise_share: z.number().min(0).max(1).default(0.15),
-  memory_noise: z.number().min(0).default(0.1),
-  motion_weight: z.number().min(0).default(3),
+  ...lessonSettings,
   precision: z.enum(["fp32", "bf16"]).default("fp32").describe("of the network while it learns"),
   init_from: z.string().nullish().describe("a world whose denoiser to go on from"),
   store: storedType,

@@ -8,7 +8,8 @@
  *
  * Shapes: B windows, M memory frames, C new ones, z latent channels, h w latent positions, N timesteps (1000).
  */
-import { cat, type Generator, keep, rand, randn, type Tensor, tensor, where } from "#tensor";
+import { cat, type Generator, keep, randn, type Tensor, tensor } from "#tensor";
+import { blurred, drawNoiseLevels, type LessonDrawing, motionWeights } from "../lesson.ts";
 import type { EvacNetworks } from "./model.ts";
 import { pictureStack } from "./picture-stack.ts";
 import { type NoiseSettings, noiseTables } from "./schedule.ts";
@@ -22,12 +23,7 @@ export interface PoseWindowBatch {
   readonly emphasis: Tensor; // how much a place matters besides its motion: in [0, 1], [B, 1, C, h, w]
 }
 
-export interface VelocityTraining {
-  readonly time_mean: number; // of the logit of the timestep's share
-  readonly time_std: number;
-  readonly pure_noise_share: number;
-  readonly memory_noise: number; // largest standard deviation
-  readonly motion_weight: number;
+export interface VelocityTraining extends LessonDrawing {
   readonly emphasis_weight: number;
 }
 
@@ -69,38 +65,27 @@ export function drawVelocityLesson(
   const { memory, fresh, maps, actions, tokens, emphasis } = batch;
   const place = { generator, device: fresh.device };
   const rows = fresh.shape[0]!;
-  const timestep = drawTimesteps(rows, tables.signal.shape[0]!, how, place);
+  const count = tables.signal.shape[0]!;
+  // the last timestep is pure noise
+  const timestep = drawNoiseLevels(rows, how, place)
+    .mul(count)
+    .floor()
+    .clamp(0, count - 1)
+    .long();
   const at = (table: Tensor): Tensor => table.indexSelect(0, timestep).view([rows, 1, 1, 1, 1]);
   const [signal, level] = [at(tables.signal), at(tables.noise)];
   const clean = fresh.mul(at(tables.scale));
   const noise = randn([...fresh.shape], place);
-  const blur = rand([rows, 1, 1, 1, 1], place).mul(how.memory_noise);
   return {
-    memory: memory.add(randn([...memory.shape], place).mul(blur)),
+    memory: blurred(memory, how, place),
     noisy: clean.mul(signal).add(noise.mul(level)),
     velocity: noise.mul(signal).sub(clean.mul(level)),
-    weights: motionWeights(memory, fresh, how.motion_weight).add(emphasis.mul(how.emphasis_weight)),
+    weights: motionWeights(memory, fresh, how).add(emphasis.mul(how.emphasis_weight)),
     timestep: timestep.float(),
     maps,
     actions,
     tokens,
   };
-}
-
-/** int64 [B]; the last timestep is pure noise. */
-function drawTimesteps(
-  rows: number,
-  count: number,
-  { time_mean, time_std, pure_noise_share }: VelocityTraining,
-  place: { generator: Generator; device: Tensor["device"] },
-): Tensor {
-  const share = randn([rows], place).mul(time_std).add(time_mean).sigmoid();
-  const spread = share
-    .mul(count)
-    .floor()
-    .clamp(0, count - 1);
-  const isPure = rand([rows], place).lt(pure_noise_share);
-  return where(isPure, spread.mul(0).add(count - 1), spread).long();
 }
 
 /** What stays the same through a training. */
@@ -127,10 +112,4 @@ export function velocityLoss(model: EvacNetworks, around: EvacSurroundings, less
   });
   const said = all.narrow(2, memory.shape[2]!, noisy.shape[2]!).float();
   return said.sub(lesson.velocity).square().mul(lesson.weights).mean();
-}
-
-/** [B, 1, C, h, w]: 1 where nothing moved since the memory's last frame, up to 1 + weight where much did. */
-function motionWeights(memory: Tensor, fresh: Tensor, weight: number): Tensor {
-  const last = memory.narrow(2, memory.shape[2]! - 1, 1);
-  return fresh.sub(last).abs().mean(1, true).clamp(0, 1).mul(weight).add(1);
 }

@@ -8,7 +8,8 @@
  *
  * Shapes: B windows, z latent channels, M memory frames, C new ones, h w latent positions, A action size.
  */
-import { cat, type Generator, rand, randn, type Tensor, where, zeros } from "#tensor";
+import { cat, type Generator, randn, type Tensor } from "#tensor";
+import { blurred, drawNoiseLevels, type LessonDrawing, motionWeights } from "../lesson.ts";
 import type { STDiT3 } from "./model.ts";
 
 export interface WindowBatch {
@@ -19,12 +20,7 @@ export interface WindowBatch {
   readonly emphasis?: Tensor;
 }
 
-export interface FlowTraining {
-  readonly time_mean: number; // of the logit
-  readonly time_std: number;
-  readonly pure_noise_share: number;
-  readonly memory_noise: number; // largest standard deviation
-  readonly motion_weight: number;
+export interface FlowTraining extends LessonDrawing {
   readonly emphasis_weight: number;
 }
 
@@ -42,14 +38,12 @@ export function drawFlowLesson(batch: WindowBatch, how: FlowTraining, generator:
   const { memory, fresh, actions, emphasis } = batch;
   const place = { generator, device: fresh.device };
   const rows = fresh.shape[0]!;
-  const spread = randn([rows], place).mul(how.time_std).add(how.time_mean).sigmoid();
-  const time = where(rand([rows], place).lt(how.pure_noise_share), zeros([rows], place).add(1), spread);
+  const time = drawNoiseLevels(rows, how, place);
   const share = time.view([rows, 1, 1, 1, 1]);
   const noise = randn([...fresh.shape], place);
-  const blur = rand([rows, 1, 1, 1, 1], place).mul(how.memory_noise);
-  const weights = motionWeights(memory, fresh, how.motion_weight);
+  const weights = motionWeights(memory, fresh, how);
   return {
-    memory: memory.add(randn([...memory.shape], place).mul(blur)),
+    memory: blurred(memory, how, place),
     noisy: fresh.mul(share.neg().add(1)).add(noise.mul(share)),
     velocity: fresh.sub(noise),
     weights: emphasis ? weights.add(emphasis.mul(how.emphasis_weight)) : weights,
@@ -64,10 +58,4 @@ export function flowLoss(denoiser: STDiT3, lesson: FlowLesson): Tensor {
   const predicted = denoiser.learn(cat([memory, noisy], 2), time, actions, old);
   const error = predicted.narrow(1, 0, channels).sub(velocity).square();
   return error.mul(weights).mean();
-}
-
-/** [B, 1, C, h, w]: 1 where nothing moved since the memory's last frame, up to 1 + weight where much did. */
-function motionWeights(memory: Tensor, fresh: Tensor, weight: number): Tensor {
-  const last = memory.narrow(2, memory.shape[2]! - 1, 1);
-  return fresh.sub(last).abs().mean(1, true).clamp(0, 1).mul(weight).add(1);
 }

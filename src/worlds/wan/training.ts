@@ -7,7 +7,8 @@
  *
  * Shapes: B windows, T pictures of one (13), z latent channels, F latent frames (4), h w latent positions, A action size.
  */
-import { cat, type Generator, noGrad, rand, randn, scope, type Tensor, where, zeros } from "#tensor";
+import { cat, type Generator, noGrad, randn, scope, type Tensor } from "#tensor";
+import { blurred, drawNoiseLevels, type LessonDrawing, motionWeights } from "../lesson.ts";
 import { conditionLatents, type WanDiT } from "./model.ts";
 import type { WanVAE } from "./vae.ts";
 
@@ -50,12 +51,7 @@ export function latentStatistics(vae: WanVAE, video_B3THW: Tensor): { mean: numb
   );
 }
 
-export interface LevelTraining {
-  readonly time_mean: number; // of the logit of the level, before bending
-  readonly time_std: number;
-  readonly pure_noise_share: number;
-  readonly memory_noise: number; // largest standard deviation
-  readonly motion_weight: number;
+export interface LevelTraining extends LessonDrawing {
   readonly sigma_shift: number;
 }
 
@@ -75,20 +71,17 @@ export function drawLevelLesson(
 ): LevelLesson {
   const [rows = 0, , frames = 0] = latents_BzFhw.shape;
   const place = { generator, device: latents_BzFhw.device };
-  const even = randn([rows], place).mul(how.time_std).add(how.time_mean).sigmoid();
-  const level = where(rand([rows], place).lt(how.pure_noise_share), zeros([rows], place).add(1), even);
+  const level = drawNoiseLevels(rows, how, place);
   const sigma = level.mul(how.sigma_shift).div(level.mul(how.sigma_shift - 1).add(1));
   const share = sigma.view([rows, 1, 1, 1, 1]);
   const condition = latents_BzFhw.narrow(2, 0, conditionLatents);
   const fresh = latents_BzFhw.narrow(2, conditionLatents, frames - conditionLatents);
   const noise = randn([...fresh.shape], place);
-  const blur = rand([rows, 1, 1, 1, 1], place).mul(how.memory_noise);
-  const seen = condition.add(randn([...condition.shape], place).mul(blur));
-  const last = condition.narrow(2, conditionLatents - 1, 1);
+  const seen = blurred(condition, how, place);
   return {
     latents: cat([seen, fresh.mul(share.neg().add(1)).add(noise.mul(share))], 2),
     velocity: noise.sub(fresh),
-    weights: fresh.sub(last).abs().mean(1, true).clamp(0, 1).mul(how.motion_weight).add(1),
+    weights: motionWeights(condition, fresh, how),
     time: sigma.mul(1000),
     actions,
   };

@@ -1,0 +1,18 @@
+/** How the lessons of a denoiser are drawn: keys that the three families share. */
+import { z } from "zod";
+
+export const lessonSettings = {
+  time_mean: z.number().default(0.6),
+  time_std: z.number().positive().default(1.3),
+  pure_noise_share: z.number().min(0).max(1).default(0.15),
+  memory_noise: z.number().min(0).default(0.1),
+  motion_weight: z.number().min(0).default(3),
+};
+
+export const emphasisSettings = {
+  emphasis_weight: z
+    .number()
+    .min(0)
+    .default(3)
+    .describe("of colourful places: objects, not the arm or table"),
+};
