@@ -13,7 +13,7 @@ import {
   type RecordedTable,
   shortAttentionFits,
 } from "#nn";
-import { Generator, Graph, grad, noGrad, randn, scope, synchronize, type Tensor, useKernels } from "#tensor";
+import { Generator, Graph, grad, noGrad, randn, scope, synchronize, type Tensor } from "#tensor";
 import type { BenchOptions } from "./main.ts";
 import { type BenchRow, lessIsBetter, tableOf } from "./row.ts";
 
@@ -106,26 +106,17 @@ function libraryLooking(name: string, overTime: boolean): Piece {
   return { name: `${name}, the library's, there and back`, numbers: rows * 11 * width, run };
 }
 
-function feedForward(kernels: boolean): Piece {
+function feedForward(): Piece {
   const linear = new Linear(width, 4 * width, { device: "cuda", dtype: "bfloat16" });
   noGrad(() => linear.weight.copy_(drawn(4 * width, width)));
   const x = learnt(rows, width);
-  const run = (): Tensor[] => {
-    const before = useKernels(kernels);
-    try {
-      return thereAndBack([linear.forwardGeluTanh(x)], [x, linear.weight, linear.bias!]);
-    } finally {
-      useKernels(before);
-    }
-  };
-  const name = `product, bias and GELU${kernels ? "" : ", plain"}, there and back`;
-  return { name, numbers: rows * (3 + 6 * 4) * width, run };
+  const run = (): Tensor[] => thereAndBack([linear.forwardGeluTanh(x)], [x, linear.weight, linear.bias!]);
+  return { name: "product, bias and GELU, there and back", numbers: rows * (3 + 6 * 4) * width, run };
 }
 
 const pieces: readonly (() => Piece | Piece[])[] = [
   products,
-  () => feedForward(false),
-  () => feedForward(true),
+  feedForward,
   junction,
   () => looking("attention over patches", false),
   () => looking("attention over frames", true),

@@ -1,13 +1,12 @@
 /** Kernels of learning networks against plain operators: their sources on the CPU (test/kernels), and on a GPU where there is one. */
 import { test } from "node:test";
-import { aten, type Device, Generator, grad, ones, randn, type Tensor, zeros } from "#tensor";
+import { aten, type Device, Generator, grad, randn, type Tensor, zeros } from "#tensor";
 import { bf16, eps, gpu, leaf, near } from "../../test/kernels/compare.ts";
 import { hostCompiler, runOnHost } from "../../test/kernels/run-on-host.ts";
-import { biasGeluGrid, fusedBiasGelu } from "./fused-gelu-gradient.ts";
 import { groupNormKernels, recordedGroupNorm } from "./fused-group-norm-gradient.ts";
 import { fusedRotatePairs, rotatePairsLaunch } from "./fused-rotate-gradient.ts";
 import { fusedJunction, joinKernels } from "./fused-rows-gradient.ts";
-import { geluTanh, rotateInterleaved, silu } from "./index.ts";
+import { rotateInterleaved, silu } from "./index.ts";
 
 interface Rows {
   readonly x: Tensor; // [G, S, D]
@@ -182,36 +181,3 @@ for (const [channels, groups, withSilu] of [
     for (const [i, each] of ours.entries()) near(each, gradients[i], 0.015, `gradient ${i}`);
   });
 }
-
-function expectedGelu(x: Tensor, bias: Tensor, of: Tensor): [Tensor, Tensor[]] {
-  const leaves = [leaf(x), leaf(bias)] as const;
-  const out = geluTanh(leaves[0].add(leaves[1]));
-  return [out.detach(), grad([out], leaves, { gradOutputs: [of.float()] }) as Tensor[]];
-}
-
-for (const width of [264, 96]) {
-  test(`GELU's sources give the plain operators' numbers and gradients, width ${width}`, {
-    skip: hostCompiler,
-  }, () => {
-    const [x, bias, of] = [bf16([150, width], 1), bf16([width], 2), bf16([150, width], 3)];
-    const { size, parts } = biasGeluGrid(150, width);
-    const [out, ofX, sums] = [zeros(x.shape).bfloat16(), zeros(x.shape).bfloat16(), ones([parts, width])];
-    const numbers = [{ int: 150 }, { int: width / 8 }];
-    runOnHost("bias_gelu", size, [x, bias, out, ...numbers]);
-    const [plain, gradients] = expectedGelu(x, bias, of);
-    near(out, plain, 0.01, "gelu");
-    runOnHost("bias_gelu_gradient", size, [x, bias, of, ofX, sums, ...numbers]);
-    near(ofX, gradients[0], 0.01, "gradient");
-    near(sums.sum(0), gradients[1], 0.01, "gradient of the bias");
-  });
-}
-
-test("on a GPU GELU's numbers and gradients are the plain operators'", { skip: gpu }, () => {
-  const [x, bias, of] = [bf16([150, 264], 1, "cuda"), bf16([264], 2, "cuda"), bf16([150, 264], 3, "cuda")];
-  const leaves = [x.clone().requiresGrad_(), bias.clone().requiresGrad_()] as const;
-  const out = fusedBiasGelu(...leaves);
-  const [plain, gradients] = expectedGelu(x, bias, of);
-  near(out?.detach(), plain, 0.01, "gelu");
-  const ours = grad([out!], leaves, { gradOutputs: [of] }) as Tensor[];
-  for (const [i, each] of ours.entries()) near(each, gradients[i], 0.01, `gradient ${i}`);
-});

@@ -39,7 +39,7 @@ export interface LessonSource {
 
 export function velocityTeacher(
   { frames, vae, believed, description, networks, dtype }: LessonSource,
-  how: VelocityTraining & { readonly batch_size: number },
+  how: VelocityTraining & { readonly batch_size: number; readonly aligned_share: number },
 ): Teacher<VelocityLesson> {
   const { n_previous: memory, params, statistics } = description;
   const { latents, colour } = encodeAll(vae, frames);
@@ -47,7 +47,12 @@ export function velocityTeacher(
   const actions = keep(rowsOf(relativeActions(frames, believed, statistics), frames));
   const tables = lessonTables(params, frames.device);
   const tokensOf = firstPictures(frames, networks, dtype);
-  const windows = new WindowSampler(frames, { memory, chunk: params.chunk, recall: recallOf(memory) });
+  const windows = new WindowSampler(frames, {
+    memory,
+    chunk: params.chunk,
+    aligned: how.aligned_share,
+    recall: recallOf(memory),
+  });
   const video = (table: Tensor, index: Tensor): Tensor => pickRows(table, index).transpose(1, 2).float();
   return ({ numbers, device }) => {
     const rows = windows.draw(how.batch_size, numbers);

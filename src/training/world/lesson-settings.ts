@@ -7,6 +7,12 @@ export const lessonSettings = {
   pure_noise_share: z.number().min(0).max(1).default(0.15),
   memory_noise: z.number().min(0).default(0.1),
   motion_weight: z.number().min(0).default(3),
+  aligned_share: z
+    .number()
+    .min(0)
+    .max(1)
+    .default(0.5)
+    .describe("of lessons that begin where imagined chunks do"),
 };
 
 export const emphasisSettings = {

@@ -135,6 +135,7 @@ function flowTeacher(
   const windows = new WindowSampler(frames, {
     memory: settings.condition_frame_length,
     chunk: settings.chunk,
+    aligned: settings.aligned_share,
   });
   const actions = keep(normalised(frames.actions, statistics));
   const video = (index: Tensor): Tensor => pickRows(latents, index).transpose(1, 2).float();

@@ -7,6 +7,7 @@
 import type { Demonstrations } from "#envs";
 import { UserError } from "#registry";
 import { arange, cat, type Device, type Generator, keep, randint, scope, type Tensor, tensor } from "#tensor";
+import { drawWindowStart, type WindowStarts } from "./window-starts.ts";
 
 interface Span {
   readonly first: number; // row of the first frame
@@ -106,6 +107,7 @@ function spans(sets: readonly Demonstrations[]): Span[] {
 export interface WindowShape {
   readonly memory: number; // frames
   readonly chunk: number;
+  readonly aligned?: number; // share of windows that begin where imagined chunks do
   /** Which frames a window remembers after so many actions, counted from the episode's first; the last ones by default. */
   readonly recall?: (elapsed: number) => readonly number[];
 }
@@ -114,25 +116,25 @@ export interface WindowShape {
 export class WindowSampler {
   readonly #episodes: readonly Span[];
   readonly #device: Device;
-  readonly #chunk: number;
+  readonly #starts: WindowStarts;
   readonly #recall: (elapsed: number) => readonly number[];
 
-  constructor({ episodes, device }: RecordedFrames, { memory, chunk, recall }: WindowShape) {
+  constructor({ episodes, device }: RecordedFrames, { memory, chunk, aligned = 0, recall }: WindowShape) {
     this.#episodes = episodes.filter(({ length }) => length >= chunk);
     if (this.#episodes.length === 0) throw new UserError(`no recorded episode has ${chunk} actions`);
     this.#device = device;
-    this.#chunk = chunk;
+    this.#starts = { chunk, aligned };
     this.#recall = recall ?? ((elapsed) => range(memory, (m) => Math.max(0, elapsed - memory + 1 + m)));
   }
 
   /** `random` gives numbers in [0, 1). All indices travel to the device as one tensor. */
   draw(count: number, random: () => number): WindowRows {
-    const [memory, chunk] = [this.#recall(0).length, this.#chunk];
+    const [memory, chunk] = [this.#recall(0).length, this.#starts.chunk];
     const rows = new Int32Array(count * (memory + 2 * chunk));
     const [fresh, actions] = [count * memory, count * (memory + chunk)]; // where they begin
     for (let i = 0; i < count; i++) {
       const { first, length } = this.#episodes[Math.floor(random() * this.#episodes.length)]!;
-      const now = first + Math.floor(random() * (length - chunk + 1));
+      const now = first + drawWindowStart(length, this.#starts, random);
       for (const [m, frame] of this.#recall(now - first).entries()) rows[i * memory + m] = first + frame;
       for (let c = 0; c < chunk; c++) {
         rows[fresh + i * chunk + c] = now + 1 + c;

@@ -6,6 +6,7 @@
 import { UserError } from "#registry";
 import { cat, type Device, scope, type Tensor, tensor } from "#tensor";
 import type { RecordedFrames } from "./recorded-frames.ts";
+import { drawWindowStart } from "./window-starts.ts";
 
 const lastPictures = 4;
 
@@ -16,14 +17,23 @@ export interface WanWindow {
   readonly actions: readonly number[];
 }
 
+interface WindowedEpisode {
+  readonly first: number; // row of the first picture
+  readonly length: number; // actions
+  readonly before: number; // windows of the episodes before it
+}
+
 export class WanWindows {
   readonly count: number;
   readonly #frames: RecordedFrames;
-  readonly #episodes: readonly { readonly first: number; readonly starts: number; readonly before: number }[];
+  readonly #episodes: readonly WindowedEpisode[];
   readonly #chunk: number;
+  readonly #aligned: number;
 
-  constructor(frames: RecordedFrames, chunk: number) {
+  /** `aligned`: the share of drawn windows that begin where imagined chunks do. */
+  constructor(frames: RecordedFrames, chunk: number, aligned = 0) {
     this.#frames = frames;
+    this.#aligned = aligned;
     this.#chunk = chunk;
     let before = 0;
     this.#episodes = frames.episodes
@@ -31,7 +41,7 @@ export class WanWindows {
       .map(({ first, length }) => {
         const starts = length - chunk + 1;
         before += starts;
-        return { first, starts, before: before - starts };
+        return { first, length, before: before - starts };
       });
     this.count = before;
     if (this.#episodes.length === 0) throw new UserError(`no recorded episode has ${chunk} actions`);
@@ -41,14 +51,15 @@ export class WanWindows {
   choose(count: number, random: () => number): WanWindow[] {
     return Array.from({ length: count }, () => {
       const episode = this.#episodes[Math.floor(random() * this.#episodes.length)]!;
-      return this.#window(episode, Math.floor(random() * episode.starts));
+      const starts = { chunk: this.#chunk, aligned: this.#aligned };
+      return this.#window(episode, drawWindowStart(episode.length, starts, random));
     });
   }
 
   /** Every window, by its number. */
   all(): WanWindow[] {
     return this.#episodes.flatMap((episode) =>
-      Array.from({ length: episode.starts }, (_, start) => this.#window(episode, start)),
+      Array.from({ length: episode.length - this.#chunk + 1 }, (_, start) => this.#window(episode, start)),
     );
   }
 
@@ -58,7 +69,7 @@ export class WanWindows {
     return { video: this.video(windows), actions: this.actions(windows) };
   }
 
-  #window({ first, before }: { first: number; before: number }, start: number): WanWindow {
+  #window({ first, before }: WindowedEpisode, start: number): WanWindow {
     const now = first + start;
     const past = Array.from({ length: lastPictures }, (_, i) => Math.max(first, now - lastPictures + 1 + i));
     const next = Array.from({ length: this.#chunk }, (_, i) => now + 1 + i);

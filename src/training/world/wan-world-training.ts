@@ -153,7 +153,7 @@ export function wanDenoiserCourse(
     weightTrainingSettings.strip().parse(settings),
     (lesson: LevelLesson) => levelLoss(denoiser, lesson),
   );
-  const windows = new WanWindows(frames, chunk);
+  const windows = new WanWindows(frames, chunk, settings.aligned_share);
   const draws = steps * batch_size;
   const latentsOf = windowLatents(windows, (video) => vae.encode(video), { device, draws });
   const teacher: Teacher<LevelLesson> = (random) => {

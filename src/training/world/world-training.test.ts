@@ -231,8 +231,11 @@ test("a refreshed world takes the old one's place only when the meters are no wo
   assert.equal(kept.accepted, true);
   assert.notDeepEqual(weights(), before);
   const now = weights();
-  const lies = new RecordedFrames([tinyRecording(40)], "cpu");
-  noGrad(() => lies.success.copy_(lies.success.neg().add(1)));
+  const [lies, exam] = [0, 1].map((success) => {
+    const recorded = new RecordedFrames([tinyRecording(40)], "cpu");
+    noGrad(() => recorded.success.fill_(success));
+    return recorded;
+  });
   const taught = {
     ...settings,
     judge_steps: 150,
@@ -242,7 +245,7 @@ test("a refreshed world takes the old one's place only when the meters are no wo
     episodes: 40,
     tolerance: 0,
   };
-  const refused = await refreshWorld(world, lies, frames, taught);
+  const refused = await refreshWorld(world, lies!, exam!, taught); // nothing succeeds, it is taught
   assert.equal(refused.accepted, false, `accepted: ${refused.reason}`);
   assert.deepEqual(weights(), now);
   const rounds = readFileSync(join(world, "rounds.jsonl"), "utf8").trimEnd().split("\n");
