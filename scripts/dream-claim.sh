@@ -18,6 +18,7 @@ DEVICE=${DEVICE:-cuda}
 SEEDS=${SEEDS:-0 1 2}
 CONTROL_SEEDS=${CONTROL_SEEDS:-0 1 2}
 FROZEN_SEEDS=${FROZEN_SEEDS:-0}
+CONTROL_WORLD=${CONTROL_WORLD:-evolving} # the controls' world: evolving, or frozen
 CORES=${CORES:-$(nproc)}
 
 reverie() { node bin/reverie.mjs "$@"; }
@@ -36,7 +37,8 @@ run() { # name seed overrides…
     || echo "$name ended with code $? (124: its time was up)"
 }
 for seed in $SEEDS; do run "true_$seed" "$seed" "$@" & done
-for seed in $CONTROL_SEEDS; do run "control_$seed" "$seed" "$@" algorithm.shuffle_advantages=true & done
+still=(); [ "$CONTROL_WORLD" = frozen ] && still=(runner.co_evolution.episodes=0)
+for seed in $CONTROL_SEEDS; do run "control_$seed" "$seed" "$@" "${still[@]}" algorithm.shuffle_advantages=true & done
 for seed in $FROZEN_SEEDS; do run "frozen_$seed" "$seed" "$@" runner.co_evolution.episodes=0 & done
 wait
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes a small world of a tabletop suite, OpenSora, Wan (FAMILY=wan) or EVAC (FAMILY=evac), with its judge and starts, and measures it: about ten minutes on an H200 with
+# Makes a small world of a tabletop suite, OpenSora, Wan (FAMILY=wan) or EVAC (FAMILY=evac), with its judge and starts, and measures it: about 15 minutes on an H200 with
 # 16 cores. Every step is skipped when its result is there, so the script can be called again after an interruption.
 #
 #   POLICY=runs/sft/step_000900 OUT=runs/world scripts/make-tabletop-world.sh
@@ -16,16 +16,17 @@ POLICY=${POLICY:-}                          # a policy checkpoint; without one o
 DEVICE=${DEVICE:-cuda}
 WORKERS=${WORKERS:-$(nproc)}
 STEPS=${STEPS:-40}                          # control steps of an episode
-SCRIPTED=${SCRIPTED:-4000}                  # episodes
-PLAYED=${PLAYED:-2500}                      # the policy's own episodes
-TESTED=${TESTED:-512}                       # episodes kept apart for the meters
+SCRIPTED=${SCRIPTED:-2600}                  # episodes
+PLAYED=${PLAYED:-3200}                      # the policy's own episodes
+TESTED=${TESTED:-400}                       # episodes kept apart for the meters
 DREAMT=${DREAMT:-256}                       # episodes in which the policy acts in the dream; 0: none
-STARTS=${STARTS:-160}
-VAE_MINUTES=${VAE_MINUTES:-1}
+STARTS=${STARTS:-512}
+VAE_MINUTES=${VAE_MINUTES:-0.65}
 MINUTES=${MINUTES:-6}                       # the denoiser's
-JUDGE_MINUTES=${JUDGE_MINUTES:-1}
+MORE_MINUTES=${MORE_MINUTES:-4.2}           # a second time, from where it is, with the rate raised again; 0: none
+JUDGE_MINUTES=${JUDGE_MINUTES:-0.9}
 VAE_STEPS=${VAE_STEPS:-20000} DENOISER_STEPS=${DENOISER_STEPS:-200000} JUDGE_STEPS=${JUDGE_STEPS:-20000} # time limits end training first, with schedules complete
-HIDDEN=${HIDDEN:-192} DEPTH=${DEPTH:-4} HEADS=${HEADS:-4} BATCH=${BATCH:-256} VAE_BATCH=${VAE_BATCH:-256} JUDGE_BATCH=${JUDGE_BATCH:-256}
+HIDDEN=${HIDDEN:-192} DEPTH=${DEPTH:-5} HEADS=${HEADS:-4} PATCH=${PATCH:-2} BATCH=${BATCH:-128} VAE_BATCH=${VAE_BATCH:-256} JUDGE_BATCH=${JUDGE_BATCH:-256}
 CHANNELS=${CHANNELS:-64}                    # of EVAC's denoiser, a multiple of 32
 PREDICTOR_STEPS=${PREDICTOR_STEPS:-2000}    # of EVAC's action predictor
 PRECISION=${PRECISION:-bf16}
@@ -62,7 +63,7 @@ else
   record tested "$TESTED" 13
 fi
 
-sizes=(--set hidden_size="$HIDDEN" --set depth="$DEPTH" --set num_heads="$HEADS")
+sizes=(--set hidden_size="$HIDDEN" --set depth="$DEPTH" --set num_heads="$HEADS" --set "patch_size=[1,$PATCH,$PATCH]")
 [ "$FAMILY" = wan ] && sizes=(--set dim="$HIDDEN" --set num_layers="$DEPTH" --set num_heads="$HEADS" --set ffn_dim=$((4 * HIDDEN)))
 [ "$FAMILY" = evac ] && sizes=(--set model_channels="$CHANNELS" --set predictor_steps="$PREDICTOR_STEPS")
 [ -e "$world/vae" ] || [ -f "$world/Wan2.2_VAE.pth" ] || [ -f "$world/first_stage_model.json" ] || {
@@ -75,11 +76,18 @@ sizes=(--set hidden_size="$HIDDEN" --set depth="$DEPTH" --set num_heads="$HEADS"
   say "denoiser"
   learn train --steps "$DENOISER_STEPS" --batch "$BATCH" --minutes "$MINUTES" "${sizes[@]}" --set precision="$PRECISION" --set ema_decay=0.9995
 }
+[ "$MORE_MINUTES" = 0 ] || [ -d "$OUT/first" ] || {
+  say "denoiser, a second time"
+  rm -rf "$OUT/first.part"; cp -r "$world" "$OUT/first.part"
+  learn train --steps "$DENOISER_STEPS" --batch "$BATCH" --minutes "$MORE_MINUTES" "${sizes[@]}" --set precision="$PRECISION" --set ema_decay=0.9995 \
+    --set init_from="$OUT/first.part" --set lr=4e-4
+  mv "$OUT/first.part" "$OUT/first"
+}
 [ -f "$world/taskemb_resnet_rm.pth" ] || {
   say "judge"
   learn train-reward --steps "$JUDGE_STEPS" --batch "$JUDGE_BATCH" --minutes "$JUDGE_MINUTES" --set widths="$JUDGE_WIDTHS"
 }
-[ -d "$world/dataset" ] || { say "starts"; reverie world starts --data "$DATA/scripted" --world "$world" --set count="$STARTS" --set keyframes="$KEYFRAMES"; }
+[ -d "$world/dataset" ] || { say "starts"; reverie world starts "${data[@]}" --world "$world" --set count="$STARTS" --set keyframes="$KEYFRAMES"; }
 
 chunks=$((STEPS / 8))
 say "truth, against recordings"

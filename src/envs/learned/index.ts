@@ -3,6 +3,7 @@ export type { FrameRecord } from "./frame-record.ts";
 export { type ImaginationWatcher, LearnedEnv, type LearnedEnvParts } from "./learned-env.ts";
 export { isLearnedEnv, type OpenOptions, openImagination, openLearnedEnv } from "./open.ts";
 export { worldPrecision } from "./opened.ts";
+export { type Imagination, releaseImagination } from "./release.ts";
 export { type LearnedEnvSettings, learnedEnvSettings } from "./settings.ts";
 export { Starts, type StartsOptions } from "./starts.ts";
 export { writeTrajectory } from "./trajectory-file.ts";

@@ -23,6 +23,8 @@ import {
   type World,
 } from "#worlds";
 import type { ResetRequest, VectorEnv } from "../env.ts";
+import type { DreamFilm } from "./dream-film.ts";
+import { releaseImagination } from "./release.ts";
 import { ResetIds } from "./reset-ids.ts";
 import { rewardChunk } from "./rewards.ts";
 import type { LearnedEnvSettings } from "./settings.ts";
@@ -42,6 +44,7 @@ export interface LearnedEnvParts {
   readonly starts: Starts;
   readonly noise?: NoiseSource;
   readonly watcher?: ImaginationWatcher;
+  readonly film?: DreamFilm | undefined;
 }
 
 /** World models know no proprioception; policies get this many zeros. */
@@ -80,6 +83,7 @@ export class LearnedEnv implements VectorEnv {
 
   /** Draws the starts of the next scheduled reset; the loop calls it once per rollout epoch. */
   updateResetIds(): void {
+    this.#parts.film?.rolloutEnded();
     this.#resetIds.advance();
   }
 
@@ -94,6 +98,7 @@ export class LearnedEnv implements VectorEnv {
     const ids = options.ids ?? (scheduled ? this.#resetIds.current : this.#resetIds.drawSingle(slots.length));
     if (ids.length !== slots.length) throw new UserError(`${ids.length} reset ids for ${slots.length} slots`);
     this.#begin(slots, ids);
+    await this.#parts.film?.settled();
     return this.#observe();
   }
 
@@ -106,6 +111,7 @@ export class LearnedEnv implements VectorEnv {
     for (let from = 0; from < playing.length; from += limit) {
       this.#imagine(playing.slice(from, from + limit), actions, rewards);
     }
+    await this.#parts.film?.chunkEnded();
     return this.#answer(rewards, playing);
   }
 
@@ -131,12 +137,7 @@ export class LearnedEnv implements VectorEnv {
         `a world (${shape(old.world)}) can only be replaced by its like, not by ${shape(world)}`,
       );
     this.#parts = { ...old, world, judge };
-    const weights = (): Tensor[] => [...old.world.state().values(), ...old.judge.state().values()];
-    const there = weights();
-    // Whoever leaves a GPU also forgets what was captured there.
-    if (there.some(({ device }) => device !== "cpu"))
-      for (const network of [old.world, old.judge]) network.to({ device: "cpu" });
-    for (const weight of new Set([...there, ...weights()])) weight.dispose();
+    releaseImagination(old);
   }
 
   /** The positions of all random streams, to be saved between episodes: a resumed run draws the same ones. */
@@ -154,6 +155,7 @@ export class LearnedEnv implements VectorEnv {
   }
 
   async close(): Promise<void> {
+    await this.#parts.film?.closed();
     for (const slot of this.#slots.splice(0)) disposeSlot(slot);
     this.#parts.starts.dispose();
   }
@@ -174,7 +176,7 @@ export class LearnedEnv implements VectorEnv {
   }
 
   #begin(slots: readonly number[], ids: readonly number[]): void {
-    const { world, starts, judge } = this.#parts;
+    const { world, starts, judge, film } = this.#parts;
     const chosen = ids.map((id) => starts.load(id));
     for (const { instruction } of chosen) judge.checkInstruction(instruction);
     noGrad(() =>
@@ -191,6 +193,7 @@ export class LearnedEnv implements VectorEnv {
             instruction,
             startId: ids[i]!,
           });
+          film?.began(slot, this.#slots[slot]);
         }
       }),
     );
@@ -204,7 +207,7 @@ export class LearnedEnv implements VectorEnv {
 
   /** Imagines one micro-batch and writes its consequences into the slots. */
   #imagine(slots: readonly number[], actions: Tensor, rewards: Float32Array): void {
-    const { world, watcher } = this.#parts;
+    const { world, watcher, film } = this.#parts;
     noGrad(() =>
       scope(() => {
         const rows = actions
@@ -224,7 +227,7 @@ export class LearnedEnv implements VectorEnv {
         this.framesImagined += slots.length * this.chunk;
         const last = imagined.frames.select(1, this.chunk - 1);
         const pictures = toBytes(last).permute([0, 2, 3, 1]).cpu().contiguous().unbind(0);
-        const { round_rewards, judge_threshold } = this.settings;
+        const { round_rewards, judge_threshold, success_reward_threshold } = this.settings;
         const judged = (round_rewards ? opinions.gt(judge_threshold).float() : opinions)
           .cpu()
           .toArray()
@@ -238,7 +241,10 @@ export class LearnedEnv implements VectorEnv {
             world.robotState?.(imagined.memories[b]!),
           );
           const chunk = judged.slice(b * this.chunk, (b + 1) * this.chunk);
-          rewards.set(this.#account(record, chunk), slot * this.chunk);
+          const earned = this.#account(record, chunk);
+          rewards.set(earned, slot * this.chunk);
+          const success = chunk.map((opinion) => opinion >= success_reward_threshold);
+          film?.played(slot, imagined.frames.select(0, b), { rewards: earned, success }, record);
         }
       }),
     );

@@ -10,6 +10,9 @@ import { UserError } from "#registry";
 import { JudgeEnsemble, loadReward, type RewardModel, type RewardSettings } from "#rewards";
 import type { Device, DType } from "#tensor";
 import { type World, worlds } from "#worlds";
+import type { Film } from "../video/film.ts";
+import type { Pictures } from "../video/recorders.ts";
+import { DreamFilm } from "./dream-film.ts";
 import { imaginedHorizon } from "./horizon.ts";
 import { LearnedEnv, type LearnedEnvParts } from "./learned-env.ts";
 import { type LearnedEnvSettings, learnedEnvSettings } from "./settings.ts";
@@ -54,10 +57,15 @@ export interface OpenOptions {
   readonly dtype?: DType;
 }
 
+export interface OpenExtras extends Pick<LearnedEnvParts, "noise" | "watcher"> {
+  /** Makes the films of this env's pictures. */
+  readonly filmsOf?: (pictures: Pictures) => readonly Film[];
+}
+
 export async function openLearnedEnv(
   block: unknown,
   options: OpenOptions,
-  extra: Pick<LearnedEnvParts, "noise" | "watcher"> = {},
+  { filmsOf, ...extra }: OpenExtras = {},
 ): Promise<LearnedEnv> {
   const parsed = parse(envBlock, block);
   const settings = parse(learnedEnvSettings, block);
@@ -68,7 +76,10 @@ export async function openLearnedEnv(
     max_episode_steps: imaginedHorizon(settings, world.chunk, reportOf(parsed, settings)),
   };
   const starts = new Starts(parsed.initial_image_path, world, { enableKir: parsed.enable_kir });
-  return new LearnedEnv(options.size, own, { ...extra, world, judge, starts });
+  const [height, width] = world.imageSize;
+  const films = filmsOf?.({ width, height, seed: own.seed }) ?? [];
+  const film = films.length > 0 ? new DreamFilm(films) : undefined;
+  return new LearnedEnv(options.size, own, { ...extra, world, judge, starts, film });
 }
 
 /** The two networks of an env block: what imagines, and what judges. */

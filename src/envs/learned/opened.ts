@@ -2,6 +2,8 @@
 import { UserError } from "#registry";
 import type { Device, DType } from "#tensor";
 import type { EnvPlace, OpenedEnv } from "../open-env.ts";
+import type { Film } from "../video/film.ts";
+import { filmsOf, type Pictures, wantsReplays } from "../video/recorders.ts";
 import { openImagination, openLearnedEnv } from "./open.ts";
 
 export async function openImagined(
@@ -9,11 +11,13 @@ export async function openImagined(
   place: EnvPlace,
 ): Promise<OpenedEnv> {
   const where = { device: place.device, dtype: place.dtype ?? worldPrecision(section, place.device) };
-  const env = await openLearnedEnv(section, {
-    ...where,
-    size: place.size,
-    seedOffset: place.seedOffset + place.firstSlot / place.size,
-  });
+  if (wantsReplays(section))
+    throw new UserError(
+      "video_cfg.save_replays is set for an imagined env, which has no states to play again: films it has (save_video)",
+    );
+  const slots = { size: place.size, seedOffset: place.seedOffset + place.firstSlot / place.size };
+  const filmed = (pictures: Pictures): Film[] => filmsOf(section, pictures, place);
+  const env = await openLearnedEnv(section, { ...where, ...slots }, { filmsOf: filmed });
   return {
     env,
     save: () => ({ plain: {}, tensors: env.saveStreams() }),

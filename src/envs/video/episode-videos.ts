@@ -2,8 +2,7 @@
 import { renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { Mp4Writer } from "#formats";
-import type { ChunkWatcher, PlayedChunk } from "../vector/simulator-env.ts";
-import type { Sight, SlotStart } from "../vector/slot-host.ts";
+import type { Film, FilmedChunk, FilmedSight, FilmedStart } from "./film.ts";
 import type { Rgb } from "./picture.ts";
 import { type FilmOptions, SlotFilm } from "./slot-film.ts";
 
@@ -17,13 +16,13 @@ export interface EpisodeVideoOptions extends FilmOptions {
 
 interface Shooting {
   readonly number: number;
-  readonly start: SlotStart;
+  readonly start: FilmedStart;
   readonly film: SlotFilm;
   readonly writer: Mp4Writer;
   success: boolean;
 }
 
-export class EpisodeVideos implements ChunkWatcher {
+export class EpisodeVideos implements Film {
   readonly #options: EpisodeVideoOptions;
   readonly #shooting = new Map<number, Shooting>();
   #count = 0;
@@ -38,7 +37,7 @@ export class EpisodeVideos implements ChunkWatcher {
     return this.#shooting.has(slot);
   }
 
-  async began(start: SlotStart, instruction: string, sight: Sight): Promise<void> {
+  async began(start: FilmedStart, instruction: string, sight: FilmedSight): Promise<void> {
     await this.#finish(start.slot);
     const number = this.#count++;
     if (number % (this.#options.every ?? 1) !== 0) return;
@@ -49,7 +48,7 @@ export class EpisodeVideos implements ChunkWatcher {
     await writer.addFrame(first.data);
   }
 
-  async played(chunk: PlayedChunk): Promise<void> {
+  async played(chunk: FilmedChunk): Promise<void> {
     const shooting = this.#shooting.get(chunk.slot);
     if (!shooting) return;
     for (const { data } of shooting.film.continue(chunk)) await shooting.writer.addFrame(data);
@@ -82,8 +81,11 @@ export class EpisodeVideos implements ChunkWatcher {
     await writer.close();
     if (this.#options.failuresOnly && success) return rmSync(writer.path, { force: true });
     const verdict = success ? "success" : "failure";
-    const path = writer.path.replace(/\.mp4$/, `-task${start.task}-trial${start.trial}-${verdict}.mp4`);
+    const path = writer.path.replace(/\.mp4$/, `-${nameOf(start)}-${verdict}.mp4`);
     renameSync(writer.path, path);
     this.paths.push(path);
   }
 }
+
+const nameOf = (start: FilmedStart): string =>
+  "start" in start ? `start${start.start}` : `task${start.task}-trial${start.trial}`;

@@ -6,6 +6,7 @@ import { findSuite } from "../packs.ts";
 import type { SimulatorEnvSettings } from "../vector/settings.ts";
 import type { ChunkWatcher } from "../vector/simulator-env.ts";
 import { EpisodeVideos } from "./episode-videos.ts";
+import type { Film } from "./film.ts";
 import { RolloutVideo } from "./rollout-video.ts";
 
 /** The configuration's frame checks these keys; here they only need their defaults. */
@@ -29,26 +30,46 @@ export interface RecorderPlace {
   readonly firstSlot: number;
 }
 
+/** Of the pictures that an env shows. */
+export interface Pictures {
+  readonly width: number;
+  readonly height: number;
+  readonly seed: number;
+}
+
+/** Films of a simulator or of an imagined env. */
+export function filmsOf(
+  section: Readonly<Record<string, unknown>>,
+  { width, height, seed }: Pictures,
+  place: RecorderPlace,
+): Film[] {
+  const video = videoSettings.parse(section.video_cfg ?? {});
+  if (!video.save_video) return [];
+  const film = { width, height, caption: video.info_on_video, fps: video.fps ?? controlRate };
+  const folder = folderOf(video.video_base_dir, place);
+  return video.layout === "tiled"
+    ? [new RolloutVideo({ ...film, folder, seed, slots: place.size })]
+    : [new EpisodeVideos({ ...film, folder, every: video.every, failuresOnly: video.failures_only })];
+}
+
+/** Whether a section asks for files from which episodes can be played again. */
+export const wantsReplays = (section: Readonly<Record<string, unknown>>): boolean =>
+  videoSettings.parse(section.video_cfg ?? {}).save_replays;
+
 export function recordersOf(
   section: Readonly<Record<string, unknown>>,
   settings: SimulatorEnvSettings,
-  { size, firstSlot }: RecorderPlace,
+  place: RecorderPlace,
 ): ChunkWatcher[] {
-  const video = videoSettings.parse(section.video_cfg ?? {});
   const { camera_heights: height, camera_widths: width } = settings.init_params;
-  const film = { width, height, caption: video.info_on_video, fps: video.fps ?? controlRate };
-  const folder =
-    firstSlot === 0 ? video.video_base_dir : join(video.video_base_dir, `from_slot_${firstSlot}`);
-  const recorders: ChunkWatcher[] = [];
-  if (video.save_video && video.layout === "tiled")
-    recorders.push(new RolloutVideo({ ...film, folder, seed: settings.seed, slots: size }));
-  if (video.save_video && video.layout === "episodes")
-    recorders.push(
-      new EpisodeVideos({ ...film, folder, every: video.every, failuresOnly: video.failures_only }),
-    );
-  if (video.save_replays) recorders.push(replayRecorder(settings, join(folder, "replays")));
-  return recorders;
+  const films = filmsOf(section, { width, height, seed: settings.seed }, place);
+  if (!wantsReplays(section)) return films;
+  const folder = folderOf(videoSettings.parse(section.video_cfg ?? {}).video_base_dir, place);
+  return [...films, replayRecorder(settings, join(folder, "replays"))];
 }
+
+const folderOf = (base: string, { firstSlot }: RecorderPlace): string =>
+  firstSlot === 0 ? base : join(base, `from_slot_${firstSlot}`);
 
 function replayRecorder(settings: SimulatorEnvSettings, folder: string): ReplayRecorder {
   const suite = findSuite(settings.task_suite_name);

@@ -1,8 +1,7 @@
 /** Films all slots of an env side by side, one MP4 per rollout: `<folder>/seed_<seed>/<k>.mp4`. */
 import { join } from "node:path";
 import { Mp4Writer } from "#formats";
-import type { ChunkWatcher, PlayedChunk } from "../vector/simulator-env.ts";
-import type { Sight, SlotStart } from "../vector/slot-host.ts";
+import type { Film, FilmedChunk, FilmedSight, FilmedStart } from "./film.ts";
 import { type Rgb, tile } from "./picture.ts";
 import { type FilmOptions, SlotFilm } from "./slot-film.ts";
 
@@ -13,7 +12,7 @@ export interface RolloutVideoOptions extends FilmOptions {
   readonly fps: number;
 }
 
-export class RolloutVideo implements ChunkWatcher {
+export class RolloutVideo implements Film {
   readonly #options: RolloutVideoOptions;
   readonly #films: readonly SlotFilm[];
   /** What each slot showed last, and what it showed in the chunk that is coming in. */
@@ -34,7 +33,7 @@ export class RolloutVideo implements ChunkWatcher {
     return true;
   }
 
-  began(start: SlotStart, instruction: string, sight: Sight): void {
+  began(start: FilmedStart, instruction: string, sight: FilmedSight): void {
     this.#last[start.slot] = this.#films[start.slot]!.begin(instruction, sight);
   }
 
@@ -43,7 +42,7 @@ export class RolloutVideo implements ChunkWatcher {
     await this.#write(this.#last);
   }
 
-  played(chunk: PlayedChunk): void {
+  played(chunk: FilmedChunk): void {
     this.#coming.set(chunk.slot, this.#films[chunk.slot]!.continue(chunk));
   }
 

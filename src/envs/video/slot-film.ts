@@ -1,6 +1,5 @@
 /** What one slot shows on film: its pictures with a caption about its episode. */
-import type { PlayedChunk } from "../vector/simulator-env.ts";
-import type { Sight } from "../vector/slot-host.ts";
+import type { FilmedChunk, FilmedSight } from "./film.ts";
 import { enlarge, type Rgb, writeOn } from "./picture.ts";
 
 export interface FilmOptions {
@@ -22,13 +21,13 @@ export class SlotFilm {
     this.#options = options;
   }
 
-  begin(instruction: string, sight: Sight): Rgb {
+  begin(instruction: string, sight: FilmedSight): Rgb {
     this.#instruction = instruction;
     return this.#frame(sight.main, ["step 0"]);
   }
 
   /** One picture per action of the chunk. */
-  continue({ sight, outcomes, account }: PlayedChunk): Rgb[] {
+  continue({ sight, outcomes, account }: FilmedChunk): Rgb[] {
     const pictures = sight.film ?? [sight.main];
     const skipped = outcomes.length - pictures.length;
     return pictures.map((picture, i) => {

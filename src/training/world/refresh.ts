@@ -10,8 +10,7 @@ import { appendFileSync, cpSync, existsSync, readFileSync, renameSync, rmSync } 
 import { join } from "node:path";
 import { z } from "zod";
 import { worldRefreshFrame } from "#config";
-import type { RewardModel } from "#rewards";
-import type { World } from "#worlds";
+import { type Imagination, releaseImagination } from "#envs";
 import { goOnLearning } from "./go-on-learning.ts";
 import { openJudge, openWorld } from "./open-world.ts";
 import type { RecordedFrames } from "./recorded-frames.ts";
@@ -41,7 +40,7 @@ export interface RefreshOutcome {
 }
 
 /** Opens what imagines and what judges from a world's folder, as those who use the world do. */
-export type ImaginationOpener = (folder: string) => Promise<{ world: World; judge: RewardModel }>;
+export type ImaginationOpener = (folder: string) => Promise<Imagination>;
 
 export interface Candidacy {
   readonly world: string; // to go on from; it is not changed
@@ -100,10 +99,15 @@ export async function measureWorld(
   settings: RefreshSettings,
   open: ImaginationOpener = plainOpener(exam, settings),
 ): Promise<TruthReport> {
-  const { world, judge } = await open(folder);
+  const imagination = await open(folder);
+  const { world, judge } = imagination;
   const { episodes, chunks, batch, threshold, hold_frames: holdFrames, seed } = settings;
   const source = new RecordedTruth(exam, { episodes, chunk: world.chunk });
-  return measureTruth(world, judge, source, { chunks, batch, threshold, holdFrames, seed });
+  try {
+    return await measureTruth(world, judge, source, { chunks, batch, threshold, holdFrames, seed });
+  } finally {
+    releaseImagination(imagination);
+  }
 }
 
 /** Without imagined successes there are no false ones. */

@@ -15,6 +15,7 @@ import {
   constantSchedule,
   cosineSchedule,
   empty,
+  emptyCache,
   full,
   Graph,
   grad,
@@ -213,6 +214,7 @@ export class WeightTraining<L extends Lesson<L>> {
     for (const average of this.#averages.values()) average.dispose();
     for (const value of Object.values<Tensor>(this.#captured?.lesson ?? {})) value.dispose();
     this.#rate?.dispose();
+    if (this.#captures) emptyCache(); // a captured step holds gigabytes that others on this accelerator may need
   }
 }
 

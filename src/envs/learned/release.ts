@@ -1,0 +1,20 @@
+/** Gives back what a world and its judge hold, when another takes their place or a measurement is done. */
+import type { RewardModel } from "#rewards";
+import { emptyCache, type Tensor } from "#tensor";
+import type { World } from "#worlds";
+
+export interface Imagination {
+  readonly world: World;
+  readonly judge: RewardModel;
+}
+
+/** Weights and captured graphs; on an accelerator also what the allocator keeps, for the other processes there. */
+export function releaseImagination({ world, judge }: Imagination): void {
+  const weights = (): Tensor[] => [...world.state().values(), ...judge.state().values()];
+  const there = weights();
+  const isAway = there.some(({ device }) => device !== "cpu");
+  // Whoever leaves a GPU also forgets what was captured there.
+  if (isAway) for (const network of [world, judge]) network.to({ device: "cpu" });
+  for (const weight of new Set([...there, ...weights()])) weight.dispose();
+  if (isAway) emptyCache();
+}
