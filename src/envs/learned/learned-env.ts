@@ -13,7 +13,7 @@
 import type { EnvStep, Observation } from "#data";
 import { UserError } from "#registry";
 import type { RewardModel } from "#rewards";
-import { type Device, keep, noGrad, scope, stack, type Tensor, tensor, zeros } from "#tensor";
+import { type Device, keep, noGrad, scope, type Tensor, tensor } from "#tensor";
 import {
   type DenoisingWatcher,
   FixedSeedNoise,
@@ -23,12 +23,14 @@ import {
   type World,
 } from "#worlds";
 import type { ResetRequest, VectorEnv } from "../env.ts";
+import { observationOf, outcomeOf } from "./answer.ts";
+import { requireActions, requireFinite } from "./checks.ts";
 import type { DreamFilm } from "./dream-film.ts";
 import { releaseImagination } from "./release.ts";
 import { ResetIds } from "./reset-ids.ts";
 import { rewardChunk } from "./rewards.ts";
 import type { LearnedEnvSettings } from "./settings.ts";
-import { disposeSlot, episodeStats, keepMemory, newSlot, rememberIn, type Slot } from "./slots.ts";
+import { disposeSlot, keepMemory, newSlot, rememberIn, type Slot } from "./slots.ts";
 import type { Starts } from "./starts.ts";
 
 /** For videos, truth meters and parity: sees what was imagined, while it lives. */
@@ -46,9 +48,6 @@ export interface LearnedEnvParts {
   readonly watcher?: ImaginationWatcher;
   readonly film?: DreamFilm | undefined;
 }
-
-/** World models know no proprioception; policies get this many zeros. */
-const blankState = 16;
 
 export class LearnedEnv implements VectorEnv {
   readonly size: number;
@@ -104,7 +103,8 @@ export class LearnedEnv implements VectorEnv {
 
   /** Plays one chunk of actions, float [N, C, A]. */
   async step(actions: Tensor): Promise<EnvStep> {
-    this.#checkActions(actions);
+    if (this.#slots.length === 0) throw new Error("internal: step before the first reset");
+    requireActions(actions, [this.size, this.chunk, this.actionSize]);
     const playing = this.#playing();
     const rewards = new Float32Array(this.size * this.chunk);
     const limit = this.settings.micro_batch_size ?? this.size;
@@ -221,7 +221,7 @@ export class LearnedEnv implements VectorEnv {
           noise: this.#noise,
           watch: watcher?.step,
         });
-        this.#requireFinite(imagined.frames, slots);
+        requireFinite(imagined.frames, slots, world.name);
         const opinions = this.#judge(imagined.frames, slots);
         watcher?.chunk?.({ slots, frames: imagined.frames, latents: imagined.latents, opinions });
         this.framesImagined += slots.length * this.chunk;
@@ -274,17 +274,7 @@ export class LearnedEnv implements VectorEnv {
   }
 
   #answer(rewards: Float32Array, played: readonly number[]): EnvStep {
-    const flags = (is: (slot: Slot) => boolean): Tensor => {
-      const values = new Uint8Array(this.size * this.chunk);
-      for (const [i, slot] of this.#slots.entries()) values[(i + 1) * this.chunk - 1] = Number(is(slot));
-      return keep(tensor(values, { shape: [this.size, this.chunk], dtype: "bool" }));
-    };
-    const before = {
-      rewards: keep(tensor(rewards, { shape: [this.size, this.chunk] })),
-      terminated: flags((slot) => slot.over === "terminated"),
-      truncated: flags((slot) => slot.late),
-      episode: episodeStats(this.#slots, this.settings.ignore_terminations),
-    };
+    const before = outcomeOf(this.#slots, rewards, this.settings.ignore_terminations);
     const done = played.filter((slot) => this.#slots[slot]!.over !== "no");
     if (!this.settings.auto_reset || done.length === 0) return { observation: this.#observe(), ...before };
     const finalObservation = this.#observe();
@@ -293,34 +283,7 @@ export class LearnedEnv implements VectorEnv {
   }
 
   #observe(): Observation {
-    return scope(() => ({
-      mainImages: keep(stack(this.#slots.map((slot) => slot.picture))),
-      states: keep(
-        this.#slots[0]?.state
-          ? stack(this.#slots.map((slot) => slot.state ?? zeros([blankState]))).cpu()
-          : zeros([this.size, blankState]),
-      ),
-      taskDescriptions: this.#slots.map((slot) => slot.instruction),
-    }));
-  }
-
-  #checkActions(actions: Tensor): void {
-    if (this.#slots.length === 0) throw new Error("internal: step before the first reset");
-    const expected = [this.size, this.chunk, this.actionSize];
-    if (expected.every((length, i) => actions.shape[i] === length) && actions.ndim === 3) return;
-    throw new UserError(
-      `actions of shape [${actions.shape.join(", ")}]; this world takes [${expected.join(", ")}]: envs, ` +
-        "actions per chunk (num_action_chunks must equal the world's chunk), action size",
-    );
-  }
-
-  #requireFinite(frames: Tensor, slots: readonly number[]): void {
-    if (frames.isfinite().all().item()) return;
-    const bad = slots.filter((_, b) => !frames.select(0, b).isfinite().all().item());
-    throw new UserError(
-      `the ${this.#parts.world.name} world imagined frames that are not numbers (slots ${bad.join(", ")}): ` +
-        "its weights are damaged, or the dtype is too narrow for them; try dtype: float32",
-    );
+    return observationOf(this.#slots);
   }
 }
 

@@ -61,6 +61,9 @@ export async function trainEvacDenoiser(
     : describe(frames, recorded, believed, evacSizesOf(frames, vae, first_stage_config, settings), settings);
   const networks = newNetworks(description.params, frames, settings);
   const dtype: DType = settings.precision === "bf16" ? "bfloat16" : "float32";
+  hooks.say?.(
+    `encoding ${frames.count} frames, as many drawings of the hand, and ${frames.episodes.length} first pictures`,
+  );
   const draw = velocityTeacher({ frames, vae, believed, description, networks, dtype }, settings);
   const lossOf = lossIn(networks, description, vae, frames, settings.batch_size, dtype);
   freezeUnused(networks, () =>

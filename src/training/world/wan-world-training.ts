@@ -38,7 +38,10 @@ export const wanAutoencoderSettings = weightTrainingSettings.extend({
   steps: z.int().positive().default(4000),
   batch_size: z.int().positive().default(32),
   lr: z.number().positive().default(1e-3),
-  cuda_graph: z.boolean().default(false).describe("its streaming cannot be captured"),
+  cuda_graph: z
+    .boolean()
+    .default(false)
+    .describe("replay a captured step on a GPU; not tried yet for this one"),
   z_dim: z.int().positive().default(48),
   vae_dim: z.int().positive().default(24),
   vae_dec_dim: z.int().positive().default(32),

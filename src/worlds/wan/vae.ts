@@ -7,7 +7,7 @@
  * Shapes: B videos, T pictures, H W pixels, z latent channels, F latent frames, h w latent positions.
  */
 import { asLast, channelsLast, Module, type ModuleOptions } from "#nn";
-import { cat, fusable, scope, type Tensor, tensor } from "#tensor";
+import { cat, fusable, keep, scope, type Tensor, tensor } from "#tensor";
 import type { WanSizes } from "./sizes.ts";
 import { StreamCache } from "./stream-cache.ts";
 import { CausalConv3d, ChannelNorm, cube, PictureAttention, ResidualBlock } from "./vae-layers.ts";
@@ -134,6 +134,7 @@ export class WanVAE extends Module {
   readonly conv2: CausalConv3d;
   readonly decoder: Decoder;
   readonly #sizes: WanSizes;
+  readonly #spread = new Map<string, Tensor>(); // mean and spread of the latents, where they were asked for
 
   constructor(sizes: WanSizes, options: ModuleOptions = {}) {
     super();
@@ -152,23 +153,27 @@ export class WanVAE extends Module {
     const pieces = [1, ...Array<number>((folded.shape[2]! - 1) / 4).fill(4)];
     const out = streamed(folded.split(pieces, 2), (piece, cache) => this.encoder.stream(piece, cache));
     const mean = this.conv1.after(out).narrow(1, 0, this.#sizes.z_dim);
-    return mean
-      .sub(this.#channels(this.#sizes.vae_mean, mean))
-      .mul(this.#channels(this.#sizes.vae_std, mean).reciprocal());
+    return mean.sub(this.#channels("vae_mean", mean)).mul(this.#channels("vae_std", mean).reciprocal());
   }
 
   /** [B, z, F, h, w] to [B, 3, T, H, W], clamped to [-1, 1]. */
   decode(latents_BzFhw: Tensor): Tensor {
-    const scale = this.#channels(this.#sizes.vae_std, latents_BzFhw).reciprocal();
-    const raw = latents_BzFhw.div(scale).add(this.#channels(this.#sizes.vae_mean, latents_BzFhw));
+    const scale = this.#channels("vae_std", latents_BzFhw).reciprocal();
+    const raw = latents_BzFhw.div(scale).add(this.#channels("vae_mean", latents_BzFhw));
     const out = streamed(this.conv2.after(raw).split(1, 2), (piece, cache) =>
       this.decoder.stream(piece, cache),
     );
     return unfoldPixels(out).clamp(-1, 1);
   }
 
-  #channels(values: readonly number[], like: Tensor): Tensor {
-    return tensor([...values], { dtype: like.dtype, device: like.device }).view([1, -1, 1, 1, 1]);
+  /** Made once for each place: copying numbers to a GPU waits for it, and cannot be captured. */
+  #channels(name: "vae_mean" | "vae_std", { dtype, device }: Tensor): Tensor {
+    const place = `${name} ${dtype} ${device}`;
+    const known = this.#spread.get(place);
+    if (known) return known;
+    const made = keep(tensor([...this.#sizes[name]], { dtype, device }).view([1, -1, 1, 1, 1]));
+    this.#spread.set(place, made);
+    return made;
   }
 }
 
