@@ -33,6 +33,7 @@ import {
   rlinfEmbeddings,
   rlinfLayout,
 } from "../prismatic/sequence.ts";
+import type { TokenAnswer } from "../prismatic/token-policy.ts";
 import { ValueHead } from "../prismatic/value-head.ts";
 import { Projector, VisionBackbone } from "../prismatic/vision-backbone.ts";
 
@@ -56,10 +57,7 @@ export interface OftInputs {
   readonly proprio_BQ?: Tensor | undefined;
 }
 
-export interface OftAnswer {
-  readonly logits_BAV: Tensor; // float32, action ids only
-  readonly values_BV: Tensor | undefined; // float32
-}
+export type OftAnswer = TokenAnswer;
 
 const joinPart: Part = ["projector", "language_model.model.embed_tokens", "proprio_projector"];
 const answerPart: Part = ["language_model.model.norm", "language_model.lm_head", "value_head"];

@@ -25,6 +25,7 @@ import {
 import { type Context, type KeysValues, Llama, type Span } from "../prismatic/llama.ts";
 import type { PromptBatch } from "../prismatic/prompts.ts";
 import { rotationFor } from "../prismatic/rotary.ts";
+import type { TokenAnswer } from "../prismatic/token-policy.ts";
 import { ValueHead } from "../prismatic/value-head.ts";
 import { Projector, VisionBackbone } from "../prismatic/vision-backbone.ts";
 
@@ -35,10 +36,7 @@ export interface OpenVlaInputs {
   readonly padded: boolean;
 }
 
-export interface OpenVlaAnswer {
-  readonly logits_BAV: Tensor; // float32, action ids only
-  readonly values_BV: Tensor | undefined; // float32 [B, 1]
-}
+export type OpenVlaAnswer = TokenAnswer;
 
 /** Chooses token number `position` from its logits [B, V]: ids counted from the first action id, [B]. */
 export type Choose = (logits_BV: Tensor, position: number) => Tensor;
