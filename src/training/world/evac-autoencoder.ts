@@ -22,6 +22,7 @@ import {
 } from "#worlds";
 import { drawHands, handView, recordedPoses } from "./evac-view.ts";
 import { initialise } from "./initialise.ts";
+import { detailWeight } from "./lesson-settings.ts";
 import type { RecordedFrames } from "./recorded-frames.ts";
 import { stored, storedType } from "./stored-weights.ts";
 import { type LoopHooks, randomNumbers, type Teacher, trainingLoop } from "./training-loop.ts";
@@ -41,6 +42,7 @@ export const evacAutoencoderSettings = weightTrainingSettings.extend({
   norm_num_groups: z.int().positive().default(8),
   z_channels: z.int().positive().default(16),
   squared_weight: z.number().min(0).default(2),
+  detail_weight: detailWeight,
   kl_weight: z.number().min(0).default(1e-4),
   drawn_share: z.number().min(0).max(1).default(0.15).describe("of lessons that are drawings of poses"),
   store: storedType,

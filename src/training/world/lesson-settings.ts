@@ -22,3 +22,10 @@ export const emphasisSettings = {
     .default(3)
     .describe("of colourful places: objects, not the arm or table"),
 };
+
+/** Of an autoencoder's lessons. */
+export const detailWeight = z
+  .number()
+  .min(0)
+  .default(4)
+  .describe("of pixels that stand out from their surroundings: fingers, edges, lines");

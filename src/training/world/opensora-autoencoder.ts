@@ -12,6 +12,7 @@ import {
   standardiseLatents,
 } from "#worlds";
 import { initialise } from "./initialise.ts";
+import { detailWeight } from "./lesson-settings.ts";
 import type { RecordedFrames } from "./recorded-frames.ts";
 import { stored, storedType } from "./stored-weights.ts";
 import { type Course, type LoopHooks, type Teacher, trainingLoop } from "./training-loop.ts";
@@ -29,6 +30,7 @@ export const autoencoderSettings = weightTrainingSettings.extend({
   layers_per_block: z.int().positive().default(1),
   norm_num_groups: z.int().positive().default(8),
   squared_weight: z.number().min(0).default(2),
+  detail_weight: detailWeight,
   kl_weight: z.number().min(0).default(1e-4),
   precision: z.enum(["fp32", "bf16"]).default("fp32").describe("of the network while it learns"),
   store: storedType,

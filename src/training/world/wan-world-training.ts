@@ -18,7 +18,7 @@ import {
   wanSizes,
 } from "#worlds";
 import { initialise } from "./initialise.ts";
-import { lessonSettings } from "./lesson-settings.ts";
+import { detailWeight, lessonSettings } from "./lesson-settings.ts";
 import type { RecordedFrames } from "./recorded-frames.ts";
 import { stored, storedType } from "./stored-weights.ts";
 import { type Course, type LoopHooks, randomNumbers, type Teacher, trainingLoop } from "./training-loop.ts";
@@ -48,6 +48,7 @@ export const wanAutoencoderSettings = weightTrainingSettings.extend({
   dim_mult: z.array(z.int().positive()).length(4).default([1, 2, 4, 4]),
   num_res_blocks: z.int().positive().default(1),
   squared_weight: z.number().min(0).default(2),
+  detail_weight: detailWeight,
   latent_weight: z.number().min(0).default(1e-4),
   latent_noise: z.number().min(0).default(0.05),
   store: storedType,

@@ -7,11 +7,13 @@
  * Shapes: N pictures, H W pixels in [-1, 1], h w latent positions.
  */
 import { noGrad, scope, type Tensor } from "#tensor";
+import { detailWeights, weightedError } from "../detail.ts";
 import type { AutoencoderKL } from "./autoencoder-kl.ts";
 
 export interface AutoencoderTraining {
   readonly squared_weight: number;
   readonly kl_weight: number;
+  readonly detail_weight: number; // of pixels that stand out, see `detail.ts`
 }
 
 export interface AutoencoderLesson {
@@ -22,7 +24,7 @@ export interface AutoencoderLesson {
 export function autoencoderLoss(
   vae: AutoencoderKL,
   { pictures, noise }: AutoencoderLesson,
-  { squared_weight, kl_weight }: AutoencoderTraining,
+  { squared_weight, kl_weight, detail_weight }: AutoencoderTraining,
 ): Tensor {
   const { dtype } = vae.quant_conv.weight; // what the network computes in; errors are float32
   const posterior = vae.posterior(pictures.to({ dtype }));
@@ -30,11 +32,9 @@ export function autoencoderLoss(
   const latents = mean.add(logvar.mul(0.5).exp().mul(noise)).to({ dtype });
   const error = vae.decodeRaw(latents).float().sub(pictures);
   const divergence = mean.square().add(logvar.exp()).sub(logvar).sub(1).mul(0.5);
-  return error
-    .abs()
-    .mean()
-    .add(error.square().mean().mul(squared_weight))
-    .add(divergence.mean().mul(kl_weight));
+  return weightedError(error, detailWeights(pictures, detail_weight), squared_weight).add(
+    divergence.mean().mul(kl_weight),
+  );
 }
 
 /**

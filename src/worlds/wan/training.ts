@@ -8,6 +8,7 @@
  * Shapes: B windows, T pictures of one (13), z latent channels, F latent frames (4), h w latent positions, A action size.
  */
 import { cat, type Generator, noGrad, randn, scope, type Tensor } from "#tensor";
+import { detailWeights, weightedError } from "../detail.ts";
 import { blurred, drawNoiseLevels, type LessonDrawing, motionWeights } from "../lesson.ts";
 import { conditionLatents, type WanDiT } from "./model.ts";
 import type { WanVAE } from "./vae.ts";
@@ -21,20 +22,21 @@ export interface VideoTraining {
   readonly squared_weight: number;
   readonly latent_weight: number; // pull of latents towards zero
   readonly latent_noise: number; // added before decoding, so that neighbours decode alike
+  readonly detail_weight: number; // of pixels that stand out, see `detail.ts`
 }
 
 export function videoAutoencoderLoss(
   vae: WanVAE,
   { video, noise }: VideoLesson,
-  { squared_weight, latent_weight, latent_noise }: VideoTraining,
+  { squared_weight, latent_weight, latent_noise, detail_weight }: VideoTraining,
 ): Tensor {
   const latents = vae.encode(video);
   const error = vae.decode(latents.add(noise.mul(latent_noise))).sub(video);
-  return error
-    .abs()
-    .mean()
-    .add(error.square().mean().mul(squared_weight))
-    .add(latents.square().mean().mul(latent_weight));
+  const pictures = (video_BCTHW: Tensor): Tensor => video_BCTHW.transpose(1, 2).flatten(0, 1);
+  const weights = detailWeights(pictures(video), detail_weight);
+  return weightedError(pictures(error), weights, squared_weight).add(
+    latents.square().mean().mul(latent_weight),
+  );
 }
 
 /** Mean and spread of each latent channel over some videos: the published `vae_mean` and `vae_std`. */
