@@ -1,5 +1,6 @@
 /** What every registered policy family must do, whatever its network: run over all of them. */
 import assert from "node:assert/strict";
+import { cpSync, rmSync } from "node:fs";
 import { test } from "node:test";
 import { loadPolicy, type Policy, policies } from "#policies";
 import { Generator, liveTensors, type Tensor } from "#tensor";
@@ -109,6 +110,18 @@ for (const [name, sampleOf] of Object.entries(samples)) {
     const act = (one: Policy) => one.act(testObservation(2), { mode: "greedy" });
     assert.equal(gap(act(policy).actions, act(again).actions), 0);
     assert.equal(gap(act(policy).values!, act(again).values!), 0);
+  });
+
+  test(`${name}: a policy whose folder is gone saves a folder that loads`, async () => {
+    const [from, folder] = [temporaryFolder(), temporaryFolder()];
+    cpSync(`${model.model_path}`, from, { recursive: true });
+    const section = { model_type: name, ...model };
+    const policy = await loadPolicy({ ...section, model_path: from }, { actionSpec });
+    const { actions } = policy.act(testObservation(2), { mode: "greedy" });
+    rmSync(from, { recursive: true }); // as a resumed run deletes the checkpoint that it began from
+    await policy.save(folder);
+    const again = await loadPolicy({ ...section, model_path: folder }, { actionSpec });
+    assert.equal(gap(again.act(testObservation(2), { mode: "greedy" }).actions, actions), 0);
   });
 
   test(`${name}: a wrong key in the model section is refused by name`, async () => {

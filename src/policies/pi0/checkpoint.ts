@@ -4,17 +4,19 @@
  * model.safetensors, config.json (which says little), assets/<asset_id>/norm_stats.json. openpi's folders hold no
  * tokenizer: put Gemma's or PaliGemma's tokenizer.json beside the weights, or name its folder in tokenizer_path.
  */
-import { copyFileSync, existsSync, mkdirSync, readdirSync, statSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
+import { existsSync, mkdirSync, readdirSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { openCheckpoint, readJsonFile, readSafetensors, writeJsonFile, writeSafetensors } from "#formats";
 import { UserError } from "#registry";
 import type { Tensor } from "#tensor";
+import { type Companions, readCompanions, writeCompanions } from "../companions.ts";
 import { type NormStats, parseNormStats } from "./actions.ts";
 
 export interface Pi0Folder {
   readonly path: string;
   /** config.json as it is, if there is one. */
   readonly raw: Readonly<Record<string, unknown>> | undefined;
+  readonly companions: Companions;
   /** Opens the weights: views of the files, to be copied from at once. */
   weights(): Map<string, Tensor>;
 }
@@ -27,6 +29,7 @@ export function openPi0Folder(path: string): Pi0Folder {
   return {
     path,
     raw: existsSync(config) ? readJsonFile(config) : undefined,
+    companions: readCompanions(path, companionNames),
     weights: () => readWeights(path),
   };
 }
@@ -61,8 +64,12 @@ function findStatistics(folder: string, depth = 3): string[] {
   return [...here, ...below.flatMap(({ name }) => findStatistics(join(folder, name), depth - 1))];
 }
 
-/** Files that travel unchanged from the checkpoint we started from to the one we write. */
-const companions = ["tokenizer.json", "tokenizer_config.json", "tokenizer.model", "special_tokens_map.json"];
+const companionNames = [
+  "tokenizer.json",
+  "tokenizer_config.json",
+  "tokenizer.model",
+  "special_tokens_map.json",
+];
 
 export interface Written {
   readonly weights: ReadonlyMap<string, Tensor>;
@@ -79,9 +86,5 @@ export function writePi0Folder(folder: string, from: Pi0Folder, what: Written): 
   const statistics = join(folder, "assets", what.assetId, statisticsFile);
   mkdirSync(dirname(statistics), { recursive: true });
   writeJsonFile(statistics, what.statistics);
-  if (resolve(folder) === resolve(from.path)) return;
-  for (const name of companions) {
-    const source = join(from.path, name);
-    if (existsSync(source)) copyFileSync(source, join(folder, name));
-  }
+  writeCompanions(folder, from.companions);
 }

@@ -4,16 +4,16 @@
  * config.json, model*.safetensors (one file or shards with an index), preprocessor_config.json,
  * dataset_statistics.json, tokenizer files. What we write, transformers can load.
  */
-import { copyFileSync, existsSync, mkdirSync, statSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { existsSync, mkdirSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { openCheckpoint, readJsonFile, readSafetensors, writeJsonFile, writeSafetensors } from "#formats";
 import { UserError } from "#registry";
 import type { Tensor } from "#tensor";
+import { type Companions, readCompanions, writeCompanions } from "../companions.ts";
 import { type PrismaticConfig, parsePrismaticConfig } from "./config.ts";
 import { type Normalization, parsePreprocessor } from "./images.ts";
 
-/** Files that travel unchanged from the checkpoint we started from to the one we write. */
-const companions = [
+const companionNames = [
   "preprocessor_config.json",
   "dataset_statistics.json",
   "tokenizer.json",
@@ -29,6 +29,7 @@ export interface PrismaticFolder {
   readonly path: string;
   readonly config: PrismaticConfig;
   readonly normalization: readonly Normalization[];
+  readonly companions: Companions;
   /** Opens the weights: views of the files, to be copied from at once. */
   weights(): Map<string, Tensor>;
 }
@@ -44,6 +45,7 @@ export function openPrismaticFolder(path: string): PrismaticFolder {
     path,
     config: parsePrismaticConfig(raw, join(path, "config.json"), statistics),
     normalization: parsePreprocessor(readIfThere(join(path, "preprocessor_config.json"))),
+    companions: readCompanions(path, companionNames),
     weights: () => readWeights(path),
   };
 }
@@ -56,7 +58,7 @@ function readWeights(path: string): Map<string, Tensor> {
 /** JSON of a file that may be absent. */
 const readIfThere = (path: string): unknown => (existsSync(path) ? readJsonFile(path) : undefined);
 
-/** Writes weights, the config as it was (with `changes`), and the companions found in `from`. */
+/** Writes weights, the config as it was (with `changes`), and the companions of `from`. */
 export function writePrismaticFolder(
   folder: string,
   from: PrismaticFolder,
@@ -70,9 +72,5 @@ export function writePrismaticFolder(
     norm_stats: from.config.normStats,
     ...changes,
   });
-  if (resolve(folder) === resolve(from.path)) return;
-  for (const name of companions) {
-    const source = join(from.path, name);
-    if (existsSync(source)) copyFileSync(source, join(folder, name));
-  }
+  writeCompanions(folder, from.companions);
 }
