@@ -32,6 +32,7 @@ interface Seen {
 function watching(): { film: Film; seen: Seen } {
   const seen: Seen = { order: [], chunks: [], beginnings: [] };
   const film: Film = {
+    films: () => true,
     began: async (start, _, { main }) => {
       await new Promise((resolve) => setTimeout(resolve, 2)); // films are slower than dreams
       seen.order.push(`began ${start.slot}`);

@@ -243,8 +243,12 @@ export class LearnedEnv implements VectorEnv {
           const chunk = judged.slice(b * this.chunk, (b + 1) * this.chunk);
           const earned = this.#account(record, chunk);
           rewards.set(earned, slot * this.chunk);
-          const success = chunk.map((opinion) => opinion >= success_reward_threshold);
-          film?.played(slot, imagined.frames.select(0, b), { rewards: earned, success }, record);
+          film?.played(
+            slot,
+            imagined.frames.select(0, b),
+            { rewards: earned, success: chunk.map((opinion) => opinion >= success_reward_threshold) },
+            record,
+          );
         }
       }),
     );

@@ -9,12 +9,13 @@ import { z } from "zod";
 import { UserError } from "#registry";
 import { JudgeEnsemble, loadReward, type RewardModel, type RewardSettings } from "#rewards";
 import type { Device, DType } from "#tensor";
-import { type World, worlds } from "#worlds";
+import { worlds } from "#worlds";
 import type { Film } from "../video/film.ts";
 import type { Pictures } from "../video/recorders.ts";
 import { DreamFilm } from "./dream-film.ts";
 import { imaginedHorizon } from "./horizon.ts";
 import { LearnedEnv, type LearnedEnvParts } from "./learned-env.ts";
+import type { Imagination } from "./release.ts";
 import { type LearnedEnvSettings, learnedEnvSettings } from "./settings.ts";
 import { Starts } from "./starts.ts";
 import { worldFolder } from "./world-folder.ts";
@@ -86,7 +87,7 @@ export async function openLearnedEnv(
 export async function openImagination(
   block: unknown,
   options: Pick<OpenOptions, "device" | "dtype">,
-): Promise<{ world: World; judge: RewardModel }> {
+): Promise<Imagination> {
   const parsed = parse(envBlock, block);
   const family = await worlds.get(families[parsed.env_type] ?? parsed.env_type);
   const place = { device: options.device ?? "cpu", dtype: options.dtype ?? "float32" } as const;

@@ -3,6 +3,7 @@ import type { RewardModel } from "#rewards";
 import { emptyCache, type Tensor } from "#tensor";
 import type { World } from "#worlds";
 
+/** The two networks of an imagined env: what imagines, and what judges. */
 export interface Imagination {
   readonly world: World;
   readonly judge: RewardModel;

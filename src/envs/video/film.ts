@@ -21,6 +21,8 @@ export interface FilmedChunk {
 
 /** The env waits for what it returns. */
 export interface Film {
+  /** Whether pictures between the last ones of chunks are wanted of a slot: a simulator draws them only then. */
+  films(slot: number): boolean;
   began(start: FilmedStart, instruction: string, sight: FilmedSight): void | Promise<void>;
   /** After all slots of a reset began. */
   settled?(): void | Promise<void>;
