@@ -1,7 +1,9 @@
 /**
  * Decisions for some slots only, as if all had been asked: rows of slots whose episode is over are zeros.
  *
- * Without auto-reset a finished column is masked from then on; nobody reads those rows, so nobody needs to compute them.
+ * Without auto-reset a finished column is masked from then on; nobody reads those rows, so nobody needs to compute them. What a policy
+ * was shown there repeats another slot's: a minibatch without any live row still passes one through the network (`liveRows`), and zeros
+ * are no tokens.
  */
 import { batchSize, disposeObservation, type Observation, type PolicyStep, selectObservation } from "#data";
 import { scope, type Tensor, tensor, zeros } from "#tensor";
@@ -34,7 +36,13 @@ function spreadRows(step: PolicyStep, rows: readonly number[], size: number): Po
         index,
         part,
       );
-    const inputs = Object.entries(step.forwardInputs).map(([name, part]) => [name, spread(part)]);
+    const repeated = (part: Tensor): Tensor =>
+      part
+        .narrow(0, 0, 1)
+        .expand([size, ...part.shape.slice(1)])
+        .clone()
+        .indexCopy_(0, index, part);
+    const inputs = Object.entries(step.forwardInputs).map(([name, part]) => [name, repeated(part)]);
     return {
       actions: spread(step.actions),
       logProbs: spread(step.logProbs),

@@ -45,6 +45,8 @@ export const evacAutoencoderSettings = weightTrainingSettings.extend({
   detail_weight: detailWeight,
   kl_weight: z.number().min(0).default(1e-4),
   drawn_share: z.number().min(0).max(1).default(0.15).describe("of lessons that are drawings of poses"),
+  precision: z.enum(["fp32", "bf16"]).default("fp32").describe("of the network while it learns"),
+  init_from: z.string().nullish().describe("a world whose autoencoder to go on from"),
   store: storedType,
 });
 export type EvacAutoencoderSettings = z.infer<typeof evacAutoencoderSettings>;
@@ -69,7 +71,9 @@ export async function trainEvacAutoencoder(
     },
   });
   const vae = new AutoencoderKL(autoencoderSizes(sizes), { device: frames.device });
-  initialise(vae, settings.seed);
+  if (settings.init_from) vae.loadState(readEvacAutoencoder(settings.init_from, frames).vae.state());
+  else initialise(vae, settings.seed);
+  if (settings.precision === "bf16") vae.to({ dtype: "bfloat16" });
   const training = new WeightTraining(
     vae,
     weightTrainingSettings.strip().parse(settings),
@@ -79,6 +83,7 @@ export async function trainEvacAutoencoder(
   await training.withAverages(async () => {
     mkdirSync(world, { recursive: true });
     const spread = Math.max(1, Math.floor(frames.count / scaleSample));
+    vae.to({ dtype: "float32" });
     scope(() => standardiseLatents(vae, frames.pick(frames.every(spread))));
     const state = publishedAutoencoder(vae, ch_mult.length);
     writeTorchState(join(world, weightsName), stored(state, settings.store));

@@ -91,6 +91,7 @@ async function followerFor(
 ): Promise<PoseFollower> {
   if (settings.init_from) return readPredictor(settings.init_from, frames);
   if (resumeFile !== undefined && existsSync(resumeFile)) return readPredictor(world, frames);
+  say?.(`the action predictor learns first: ${settings.predictor_steps} steps`);
   const follower = await trainPredictor(frames, recorded, settings, world);
   const steps = 2 * settings.chunk;
   const metres = followingError(frames, recorded, walkedPoses(follower, frames, recorded), steps);

@@ -2,7 +2,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { writeJsonFile, writeSafetensors } from "#formats";
+import { readSafetensors, writeJsonFile, writeSafetensors } from "#formats";
 import { type DType, randn, scope } from "#tensor";
 import {
   AutoencoderKL,
@@ -33,6 +33,7 @@ export const autoencoderSettings = weightTrainingSettings.extend({
   detail_weight: detailWeight,
   kl_weight: z.number().min(0).default(1e-4),
   precision: z.enum(["fp32", "bf16"]).default("fp32").describe("of the network while it learns"),
+  init_from: z.string().nullish().describe("a world whose autoencoder to go on from"),
   store: storedType,
 });
 export type AutoencoderSettings = z.infer<typeof autoencoderSettings>;
@@ -40,6 +41,8 @@ export type AutoencoderSettings = z.infer<typeof autoencoderSettings>;
 /** Frames that the spread of latents is measured on. */
 const scaleSample = 1024;
 const latentChannels = 4;
+const folderName = "vae";
+const weightsName = "diffusion_pytorch_model.safetensors";
 
 export async function trainAutoencoder(
   frames: RecordedFrames,
@@ -72,6 +75,10 @@ export function autoencoderCourse(frames: RecordedFrames, settings: AutoencoderS
   };
   const vae = new AutoencoderKL(sizes, { device: frames.device });
   initialise(vae, settings.seed);
+  if (settings.init_from) {
+    const source = join(settings.init_from, folderName, weightsName);
+    vae.loadState(readSafetensors(source), { source });
+  }
   if (settings.precision === "bf16") vae.to({ dtype: "bfloat16" });
   const training = new WeightTraining(
     vae,
@@ -93,13 +100,13 @@ function writeAutoencoder(
   frames: RecordedFrames,
   store: DType,
 ): void {
-  const folder = join(world, "vae");
+  const folder = join(world, folderName);
   mkdirSync(folder, { recursive: true });
   const spread = Math.max(1, Math.floor(frames.count / scaleSample));
   const vae = new AutoencoderKL(sizes, { device: frames.device }); // float32, whatever it learnt in
   vae.loadState(learnt.state());
   scope(() => standardiseLatents(vae, frames.pick(frames.every(spread))));
-  writeSafetensors(join(folder, "diffusion_pytorch_model.safetensors"), stored(vae.state(), store));
+  writeSafetensors(join(folder, weightsName), stored(vae.state(), store));
   writeJsonFile(join(folder, "config.json"), { _class_name: "AutoencoderKL", ...sizes });
   vae.dispose();
 }

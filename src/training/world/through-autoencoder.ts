@@ -29,11 +29,11 @@ export function throughAutoencoder(world: string, frames: RecordedFrames): SeenT
   const { device } = frames;
   return family === "evac"
     ? throughPictures(readEvacAutoencoder(world, frames).vae, frames)
-    : throughPictures(loadOpenSoraAutoencoder(join(world, "vae"), { device, ...computed(device) }), frames);
+    : throughPictures(loadOpenSoraAutoencoder(join(world, "vae"), { device, ...asImagined(device) }), frames);
 }
 
 /** On a GPU worlds imagine in bfloat16, and it is several times faster. */
-const computed = (device: Device): { dtype?: DType } => (device === "cpu" ? {} : { dtype: "bfloat16" });
+export const asImagined = (device: Device): { dtype?: DType } => (device === "cpu" ? {} : { dtype: "bfloat16" });
 
 export function throughPictures(vae: AutoencoderKL, frames: RecordedFrames): SeenThrough {
   return (rows, noise, generator) =>
@@ -50,7 +50,9 @@ export function throughPictures(vae: AutoencoderKL, frames: RecordedFrames): See
 /** A video autoencoder shows the last of five frames: one alone, then four together. */
 function throughVideo(world: string, frames: RecordedFrames): SeenThrough {
   const sizes = readWanSizes(join(world, "model-00001.safetensors"));
-  const vae = loadWanAutoencoder(join(world, "Wan2.2_VAE.pth"), sizes, { device: frames.device });
+  const { device } = frames;
+  const { dtype = "float32" } = asImagined(device);
+  const vae = loadWanAutoencoder(join(world, "Wan2.2_VAE.pth"), sizes, { device, dtype });
   const firstOf = new Int32Array(frames.count);
   for (const { first, length } of frames.episodes) firstOf.fill(first, first, first + length + 1);
   return (rows, noise, generator) =>
@@ -58,7 +60,8 @@ function throughVideo(world: string, frames: RecordedFrames): SeenThrough {
       scope(() => {
         const all = rows.flatMap((row) => [0, 1, 2, 3, 4].map((i) => Math.max(firstOf[row]!, row - 4 + i)));
         const video = frames.pick(index(all, frames)).unflatten(0, [rows.length, 5]).transpose(1, 2);
-        return vae.decode(blurred(vae.encode(video), noise, generator)).select(2, 4);
+        const latents = blurred(vae.encode(video.to({ dtype })).float(), noise, generator);
+        return vae.decode(latents.to({ dtype })).select(2, 4).float().contiguous();
       }),
     );
 }

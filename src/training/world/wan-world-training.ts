@@ -3,7 +3,8 @@ import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { readJsonFile, readSafetensors, writeJsonFile, writeSafetensors, writeTorchState } from "#formats";
-import { randn, scope } from "#tensor";
+import { UserError } from "#registry";
+import { randn, scope, type Tensor } from "#tensor";
 import {
   drawLevelLesson,
   type LevelLesson,
@@ -22,6 +23,7 @@ import { detailWeight, lessonSettings } from "./lesson-settings.ts";
 import type { RecordedFrames } from "./recorded-frames.ts";
 import { stored, storedType } from "./stored-weights.ts";
 import { type Course, type LoopHooks, randomNumbers, type Teacher, trainingLoop } from "./training-loop.ts";
+import { asImagined } from "./through-autoencoder.ts";
 import { windowLatents } from "./wan-latents.ts";
 import { WanWindows } from "./wan-windows.ts";
 import { WeightTraining, weightTrainingSettings } from "./weight-training.ts";
@@ -127,8 +129,14 @@ export async function trainWanDenoiser(
 ): Promise<void> {
   const { dim, num_heads, ffn_dim, num_layers, patch_size, sigma_shift } = settings;
   const own = { dim, num_heads, ffn_dim, num_layers, patch_size, sigma_shift };
+  if ((dim / num_heads) % 6 !== 0) {
+    throw new UserError(
+      `dim ${dim} gives each of ${num_heads} heads ${dim / num_heads} channels; time, rows and columns need pairs of them: a multiple of 6`,
+    );
+  }
   const sizes = wanSizes.parse({ ...readConfig(world), ...own });
-  const vae = loadWanAutoencoder(join(world, autoencoderFile), sizes, { device: frames.device });
+  const { device } = frames;
+  const vae = loadWanAutoencoder(join(world, autoencoderFile), sizes, { device, ...asImagined(device) });
   const { denoiser, training, teacher } = wanDenoiserCourse(frames, vae, sizes, settings);
   await trainingLoop(training, frames.device, teacher, hooks);
   await training.withAverages(async () => {
@@ -159,7 +167,9 @@ export function wanDenoiserCourse(
   );
   const windows = new WanWindows(frames, chunk, settings.aligned_share);
   const draws = steps * batch_size;
-  const latentsOf = windowLatents(windows, (video) => vae.encode(video), { device, draws });
+  const { dtype } = vae.conv1.weight;
+  const encode = (video: Tensor): Tensor => vae.encode(video.to({ dtype })).float();
+  const latentsOf = windowLatents(windows, encode, { device, draws });
   const teacher: Teacher<LevelLesson> = (random) => {
     const chosen = windows.choose(batch_size, random.numbers);
     return drawLevelLesson(latentsOf(chosen), windows.actions(chosen), settings, random.device);

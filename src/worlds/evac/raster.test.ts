@@ -39,3 +39,13 @@ test("lines that leave the picture, or lie outside it, touch nothing else", () =
   assert.equal(canvas.data[(4 * 8 + 7) * 3], 1);
   assert.equal(canvas.data[3], 0);
 });
+
+test("a line that ends ten billion pixels above the picture is the one that ends just outside it", () => {
+  const [near, far] = [-60, -1e10].map((y) => {
+    const canvas = newCanvas(8, 8, 0);
+    drawThickLine(canvas, { x: 4, y: 6 }, { x: 4, y }, 3, [1, 1, 1]);
+    return canvas.data;
+  });
+  assert.deepEqual(far, near);
+  assert.equal(near![4 * 3], 1);
+});

@@ -121,6 +121,12 @@ function fillQuadrilateral(canvas: Canvas, corners: readonly Point[], colour: Co
   for (let y = top; y <= bottom; y++) {
     for (const edge of edges) if (y >= edge.until) advance(edge, corners, y, budget);
     if (budget.edges < 0) break; // the lowest corner: the outline has drawn it
+    const unseen = y < 0 ? Math.min(0, edges[0]!.until, edges[1]!.until) - y : 0; // rows above the canvas, passed over at once
+    if (unseen > 0) {
+      for (const edge of edges) edge.x += unseen * edge.slope;
+      y += unseen - 1;
+      continue;
+    }
     const [a, b] = [edges[0]!.x, edges[1]!.x];
     fillRow(canvas, y, nearest(Math.min(a, b)), nearest(Math.max(a, b)), colour);
     for (const edge of edges) edge.x += edge.slope;
