@@ -33,7 +33,8 @@ export function throughAutoencoder(world: string, frames: RecordedFrames): SeenT
 }
 
 /** On a GPU worlds imagine in bfloat16, and it is several times faster. */
-export const asImagined = (device: Device): { dtype?: DType } => (device === "cpu" ? {} : { dtype: "bfloat16" });
+export const asImagined = (device: Device): { dtype?: DType } =>
+  device === "cpu" ? {} : { dtype: "bfloat16" };
 
 export function throughPictures(vae: AutoencoderKL, frames: RecordedFrames): SeenThrough {
   return (rows, noise, generator) =>

@@ -2,7 +2,14 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { readJsonFile, readSafetensors, writeJsonFile, writeSafetensors, writeTorchState } from "#formats";
+import {
+  readJsonFile,
+  readSafetensors,
+  readTorchState,
+  writeJsonFile,
+  writeSafetensors,
+  writeTorchState,
+} from "#formats";
 import { UserError } from "#registry";
 import { randn, scope, type Tensor } from "#tensor";
 import {
@@ -22,8 +29,8 @@ import { initialise } from "./initialise.ts";
 import { detailWeight, lessonSettings } from "./lesson-settings.ts";
 import type { RecordedFrames } from "./recorded-frames.ts";
 import { stored, storedType } from "./stored-weights.ts";
-import { type Course, type LoopHooks, randomNumbers, type Teacher, trainingLoop } from "./training-loop.ts";
 import { asImagined } from "./through-autoencoder.ts";
+import { type Course, type LoopHooks, randomNumbers, type Teacher, trainingLoop } from "./training-loop.ts";
 import { windowLatents } from "./wan-latents.ts";
 import { WanWindows } from "./wan-windows.ts";
 import { WeightTraining, weightTrainingSettings } from "./weight-training.ts";
@@ -40,10 +47,6 @@ export const wanAutoencoderSettings = weightTrainingSettings.extend({
   steps: z.int().positive().default(4000),
   batch_size: z.int().positive().default(32),
   lr: z.number().positive().default(1e-3),
-  cuda_graph: z
-    .boolean()
-    .default(false)
-    .describe("replay a captured step on a GPU; not tried yet for this one"),
   z_dim: z.int().positive().default(48),
   vae_dim: z.int().positive().default(24),
   vae_dec_dim: z.int().positive().default(32),
@@ -53,6 +56,8 @@ export const wanAutoencoderSettings = weightTrainingSettings.extend({
   detail_weight: detailWeight,
   latent_weight: z.number().min(0).default(1e-4),
   latent_noise: z.number().min(0).default(0.05),
+  precision: z.enum(["fp32", "bf16"]).default("fp32").describe("of the network while it learns"),
+  init_from: z.string().nullish().describe("a world whose autoencoder to go on from"),
   store: storedType,
 });
 export type WanAutoencoderSettings = z.infer<typeof wanAutoencoderSettings>;
@@ -85,6 +90,11 @@ export async function trainWanAutoencoder(
   const plain = { vae_mean: Array<number>(z_dim).fill(0), vae_std: Array<number>(z_dim).fill(1) };
   const vae = new WanVAE(wanSizes.parse({ ...own, ...plain }), { device: frames.device });
   initialise(vae, settings.seed);
+  if (settings.init_from) {
+    const source = join(settings.init_from, autoencoderFile);
+    vae.loadState(readTorchState(source), { source });
+  }
+  if (settings.precision === "bf16") vae.to({ dtype: "bfloat16" });
   const training = new WeightTraining(
     vae,
     weightTrainingSettings.strip().parse(settings),
@@ -100,6 +110,7 @@ export async function trainWanAutoencoder(
   });
   await trainingLoop(training, frames.device, draw, hooks);
   await training.withAverages(async () => {
+    vae.to({ dtype: "float32" });
     const { mean, std } = scope(() =>
       latentStatistics(vae, windows.draw(scaleSample, randomNumbers(settings.seed)).video),
     );

@@ -1,5 +1,5 @@
 /**
- * A causal convolution over time as a convolution over pictures, for bfloat16 on a GPU.
+ * A causal convolution over time as a convolution over pictures, for bfloat16 on a GPU, with gradients and without.
  *
  * The frames that an output frame sees are put side by side as channels; the kernel over time becomes more input channels of
  * a two-dimensional convolution, for which cuDNN has its best kernels, and a kernel of one pixel becomes a linear map. Frames
@@ -8,7 +8,7 @@
  * Shapes: B videos, C channels, T frames, H W positions, O outputs, K frames seen, h w kernel sizes.
  */
 import { asLast, fromLast } from "#nn";
-import { aten, cat, fusable, type Tensor } from "#tensor";
+import { aten, cat, fusable, kernelFit, type Tensor } from "#tensor";
 
 export interface Geometry {
   /** Frames before the first that the first output frame sees. */
@@ -29,12 +29,24 @@ export function convolveSideBySide(
   past: Tensor | undefined,
   weight_OCKhw: Tensor,
   bias_O: Tensor,
-  { look, border, stride }: Geometry,
+  geometry: Geometry,
 ): Tensor | null {
-  const weight_OhwKC = weight_OCKhw.permute([0, 3, 4, 2, 1]);
-  if (!fusable(bias_O, weight_OhwKC)) return null;
+  const fit = kernelFit(bias_O);
+  if (fit === "no") return null;
   const x_BTHWC = asLast(x_BCTHW).contiguous();
-  if (!fusable(x_BTHWC)) return null;
+  // Weights that learn keep the order of their file; turning them is little beside what their gradients cost.
+  if (fit === "free" && !fusable(x_BTHWC, weight_OCKhw.permute([0, 3, 4, 2, 1]))) return null;
+  return sideBySide(x_BTHWC, past, weight_OCKhw, bias_O, geometry);
+}
+
+export function sideBySide(
+  x_BTHWC: Tensor,
+  past: Tensor | undefined,
+  weight_OCKhw: Tensor,
+  bias_O: Tensor,
+  { look, border, stride }: Geometry,
+): Tensor {
+  const weight_OhwKC = weight_OCKhw.permute([0, 3, 4, 2, 1]);
   const seen = weight_OCKhw.shape[2]!;
   const joined = past && look > 0 ? cat([asLast(past), x_BTHWC], 1) : x_BTHWC;
   const missing = look > 0 ? look - (past?.shape[2] ?? 0) : 0;

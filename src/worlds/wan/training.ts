@@ -30,8 +30,10 @@ export function videoAutoencoderLoss(
   { video, noise }: VideoLesson,
   { squared_weight, latent_weight, latent_noise, detail_weight }: VideoTraining,
 ): Tensor {
-  const latents = vae.encode(video);
-  const error = vae.decode(latents.add(noise.mul(latent_noise))).sub(video);
+  const { dtype } = vae.conv1.weight; // what the network computes in; errors are float32
+  const latents = vae.encode(video.to({ dtype })).float();
+  const decoded = vae.decode(latents.add(noise.mul(latent_noise)).to({ dtype }));
+  const error = decoded.float().sub(video);
   const pictures = (video_BCTHW: Tensor): Tensor => video_BCTHW.transpose(1, 2).flatten(0, 1);
   const weights = detailWeights(pictures(video), detail_weight);
   return weightedError(pictures(error), weights, squared_weight).add(
