@@ -40,7 +40,7 @@ export const evacAutoencoderSettings = weightTrainingSettings.extend({
     .describe("each level but the first halves the picture"),
   num_res_blocks: z.int().positive().default(1),
   norm_num_groups: z.int().positive().default(8),
-  z_channels: z.int().positive().default(16),
+  z_channels: z.int().positive().default(32),
   squared_weight: z.number().min(0).default(2),
   detail_weight: detailWeight,
   kl_weight: z.number().min(0).default(1e-4),

@@ -30,13 +30,13 @@ import { WeightTraining, weightTrainingSettings } from "./weight-training.ts";
 
 export const predictorSettings = z.strictObject({
   predictor_hidden: z.int().min(16).default(128),
-  predictor_steps: z.int().positive().default(2000),
+  predictor_steps: z.int().positive().default(1500),
   predictor_batch_size: z.int().positive().default(512),
   predictor_lr: z.number().positive().default(2e-3),
   predictor_walk: z
     .int()
     .positive()
-    .default(16)
+    .default(8)
     .describe("actions of a lesson; no more than the longest episode"),
 });
 export type PredictorSettings = z.infer<typeof predictorSettings>;

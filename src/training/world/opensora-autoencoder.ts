@@ -27,6 +27,11 @@ export const autoencoderSettings = weightTrainingSettings.extend({
     .min(2)
     .default([16, 32, 64])
     .describe("each level halves the picture"),
+  latent_channels: z
+    .int()
+    .positive()
+    .default(4)
+    .describe("more keep more detail; published worlds have 4, eight times smaller"),
   layers_per_block: z.int().positive().default(1),
   norm_num_groups: z.int().positive().default(8),
   squared_weight: z.number().min(0).default(2),
@@ -40,7 +45,6 @@ export type AutoencoderSettings = z.infer<typeof autoencoderSettings>;
 
 /** Frames that the spread of latents is measured on. */
 const scaleSample = 1024;
-const latentChannels = 4;
 const folderName = "vae";
 const weightsName = "diffusion_pytorch_model.safetensors";
 
@@ -63,12 +67,12 @@ export interface AutoencoderCourse extends Course<AutoencoderLesson> {
 
 /** Everything that steps need, before the first of them. */
 export function autoencoderCourse(frames: RecordedFrames, settings: AutoencoderSettings): AutoencoderCourse {
-  const { block_out_channels, layers_per_block, norm_num_groups, batch_size } = settings;
+  const { block_out_channels, latent_channels, layers_per_block, norm_num_groups, batch_size } = settings;
   const sizes = {
     block_out_channels,
     layers_per_block,
     norm_num_groups,
-    latent_channels: latentChannels,
+    latent_channels,
     in_channels: 3,
     out_channels: 3,
     scaling_factor: 1,
@@ -88,7 +92,7 @@ export function autoencoderCourse(frames: RecordedFrames, settings: AutoencoderS
   const [height, width] = frames.size.map((side) => side / vae.downscale) as [number, number];
   const teacher: Teacher<AutoencoderLesson> = ({ host, device }) => ({
     pictures: frames.pick(frames.draw(batch_size, host)),
-    noise: randn([batch_size, latentChannels, height, width], { generator: device, device: frames.device }),
+    noise: randn([batch_size, latent_channels, height, width], { generator: device, device: frames.device }),
   });
   return { vae, sizes, training, teacher };
 }

@@ -103,6 +103,7 @@ function sizesOf(frames: RecordedFrames, vae: AutoencoderKL, settings: DenoiserS
     num_heads,
     patch_size,
     text_weights,
+    in_channels: vae.latentChannels,
     pred_sigma: false,
     caption_channels: 1,
     model_max_length: 1,
