@@ -2,9 +2,9 @@
 # Makes a small world of a tabletop suite, OpenSora, Wan (FAMILY=wan) or EVAC (FAMILY=evac), with its judge and starts, and measures it: about 15 minutes on an H200 with
 # 16 cores. Every step is skipped when its result is there, so the script can be called again after an interruption.
 #
-#   POLICY=runs/sft/step_000900 OUT=runs/world scripts/make-tabletop-world.sh
+#   POLICY=checkpoints/openvla-oft-mini OUT=runs/world scripts/make-tabletop-world.sh
 #
-# Settings are variables; the defaults are those of the committed world.
+# Settings are variables; the defaults are those of the worlds in docs/worlds.md.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -21,19 +21,43 @@ PLAYED=${PLAYED:-3200}                      # the policy's own episodes
 TESTED=${TESTED:-400}                       # episodes kept apart for the meters
 DREAMT=${DREAMT:-256}                       # episodes in which the policy acts in the dream; 0: none
 STARTS=${STARTS:-512}
-VAE_MINUTES=${VAE_MINUTES:-0.65}                 # more are better: the committed world had these, and detail_weight 0
-MINUTES=${MINUTES:-6}                       # the denoiser's
-MORE_MINUTES=${MORE_MINUTES:-4.2}           # a second time, from where it is, with the rate raised again; 0: none
-JUDGE_MINUTES=${JUDGE_MINUTES:-0.9}
-VAE_STEPS=${VAE_STEPS:-20000} DENOISER_STEPS=${DENOISER_STEPS:-200000} JUDGE_STEPS=${JUDGE_STEPS:-20000} # time limits end training first, with schedules complete
-HIDDEN=${HIDDEN:-192} DEPTH=${DEPTH:-5} HEADS=${HEADS:-4} PATCH=${PATCH:-2} BATCH=${BATCH:-128} VAE_BATCH=${VAE_BATCH:-256} JUDGE_BATCH=${JUDGE_BATCH:-256}
-CHANNELS=${CHANNELS:-64}                    # of EVAC's denoiser, a multiple of 32
-PREDICTOR_STEPS=${PREDICTOR_STEPS:-2000}    # of EVAC's action predictor
 PRECISION=${PRECISION:-bf16}
-VAE_PRECISION=${VAE_PRECISION:-fp32}         # of OpenSora's autoencoder; bf16 takes more steps in the same time
-JUDGE_WIDTHS=${JUDGE_WIDTHS:-[24,48,72,96]}
 FLOW_STEPS=${FLOW_STEPS:-2}
-KEYFRAMES=${KEYFRAMES:-0}                    # keyframe starts, for Wan
+KEYFRAMES=${KEYFRAMES:-0}                   # keyframe starts, for Wan
+MINUTES=${MINUTES:-}                        # the most that each training may take; absent: its steps decide
+shipped=checkpoints/opensora-tabletop-object
+
+# Training steps: autoencoder, denoiser, denoiser a second time with the rate raised again, judge. RATE is the first time's schedule.
+case $FAMILY in
+  opensora)
+    VAE_STEPS=${VAE_STEPS:-1200} VAE_BATCH=${VAE_BATCH:-256} VAE_PRECISION=${VAE_PRECISION:-fp32} # more are better; the committed world also had detail_weight=0
+    DENOISER_STEPS=${DENOISER_STEPS:-14300} BATCH=${BATCH:-128} RATE=${RATE:-cosine}
+    MORE_STEPS=${MORE_STEPS:-10300} MORE_RATE=${MORE_RATE:-4e-4}
+    JUDGE_STEPS=${JUDGE_STEPS:-2600} JUDGE_FROM=${JUDGE_FROM:-}
+    HIDDEN=${HIDDEN:-192} DEPTH=${DEPTH:-5} HEADS=${HEADS:-4} PATCH=${PATCH:-2}
+    vae_sizes=()
+    sizes=(--set hidden_size="$HIDDEN" --set depth="$DEPTH" --set num_heads="$HEADS" --set "patch_size=[1,$PATCH,$PATCH]") ;;
+  evac)
+    VAE_STEPS=${VAE_STEPS:-5400} VAE_BATCH=${VAE_BATCH:-128} VAE_PRECISION=${VAE_PRECISION:-bf16}
+    DENOISER_STEPS=${DENOISER_STEPS:-3900} BATCH=${BATCH:-128} RATE=${RATE:-constant}
+    MORE_STEPS=${MORE_STEPS:-2900} MORE_RATE=${MORE_RATE:-5e-4}
+    JUDGE_STEPS=${JUDGE_STEPS:-1200} JUDGE_FROM=${JUDGE_FROM-$shipped}
+    CHANNELS=${CHANNELS:-64}                # of its denoiser, a multiple of 32
+    PREDICTOR_STEPS=${PREDICTOR_STEPS:-1500} # of its action predictor
+    vae_sizes=()
+    sizes=(--set model_channels="$CHANNELS" --set predictor_steps="$PREDICTOR_STEPS") ;;
+  wan)
+    VAE_STEPS=${VAE_STEPS:-2000} VAE_BATCH=${VAE_BATCH:-32} VAE_PRECISION=${VAE_PRECISION:-bf16} # more are better, much
+    DENOISER_STEPS=${DENOISER_STEPS:-10500} BATCH=${BATCH:-256} RATE=${RATE:-cosine}
+    MORE_STEPS=${MORE_STEPS:-0} MORE_RATE=${MORE_RATE:-4e-4}
+    JUDGE_STEPS=${JUDGE_STEPS:-300} JUDGE_FROM=${JUDGE_FROM-$shipped}
+    HIDDEN=${HIDDEN:-288} DEPTH=${DEPTH:-8} HEADS=${HEADS:-6} LATENTS=${LATENTS:-96}
+    vae_sizes=(--set z_dim="$LATENTS")
+    sizes=(--set dim="$HIDDEN" --set num_layers="$DEPTH" --set num_heads="$HEADS" --set ffn_dim=$((4 * HIDDEN))) ;;
+  *) echo "FAMILY is $FAMILY; there are opensora, evac and wan" >&2; exit 2 ;;
+esac
+JUDGE_BATCH=${JUDGE_BATCH:-256}
+JUDGE_WIDTHS=${JUDGE_WIDTHS:-[24,48,72,96]}
 
 world="$OUT/world"
 reverie() { node bin/reverie.mjs "$@"; }
@@ -41,7 +65,7 @@ say() { printf '\n== %s (%s s)\n' "$1" "$SECONDS"; }
 # A captured step is the fast way; should capturing fail on this machine, the plain way still makes the world.
 learn() {
   local what=$1; shift
-  local call=(reverie world "$what" "${data[@]}" --world "$world" --family "$FAMILY" --device "$DEVICE" "$@")
+  local call=(reverie world "$what" "${data[@]}" --world "$world" --family "$FAMILY" --device "$DEVICE" ${MINUTES:+--minutes "$MINUTES"} "$@")
   "${call[@]}" || { say "$what again, without CUDA graphs"; "${call[@]}" --set cuda_graph=false; }
 }
 record() { # name episodes seed [more options]
@@ -63,29 +87,24 @@ else
   record tested "$TESTED" 13
 fi
 
-sizes=(--set hidden_size="$HIDDEN" --set depth="$DEPTH" --set num_heads="$HEADS" --set "patch_size=[1,$PATCH,$PATCH]")
-[ "$FAMILY" = wan ] && sizes=(--set dim="$HIDDEN" --set num_layers="$DEPTH" --set num_heads="$HEADS" --set ffn_dim=$((4 * HIDDEN)))
-[ "$FAMILY" = evac ] && sizes=(--set model_channels="$CHANNELS" --set predictor_steps="$PREDICTOR_STEPS")
 [ -e "$world/vae" ] || [ -f "$world/Wan2.2_VAE.pth" ] || [ -f "$world/first_stage_model.json" ] || {
   say "autoencoder"
-  fast=()
-  [ "$FAMILY" = opensora ] && fast=(--set precision="$VAE_PRECISION")
-  learn train-vae --steps "$VAE_STEPS" --batch "$VAE_BATCH" --minutes "$VAE_MINUTES" "${fast[@]}"
+  learn train-vae --steps "$VAE_STEPS" --batch "$VAE_BATCH" --set precision="$VAE_PRECISION" "${vae_sizes[@]}"
 }
 [ -f "$world/model-00001.safetensors" ] || [ -f "$world/evac.json" ] || {
   say "denoiser"
-  learn train --steps "$DENOISER_STEPS" --batch "$BATCH" --minutes "$MINUTES" "${sizes[@]}" --set precision="$PRECISION" --set ema_decay=0.9995
+  learn train --steps "$DENOISER_STEPS" --batch "$BATCH" "${sizes[@]}" --set precision="$PRECISION" --set ema_decay=0.9995 --set lr_scheduler="$RATE"
 }
-[ "$MORE_MINUTES" = 0 ] || [ -d "$OUT/first" ] || {
+[ "$MORE_STEPS" = 0 ] || [ -d "$OUT/first" ] || {
   say "denoiser, a second time"
   rm -rf "$OUT/first.part"; cp -r "$world" "$OUT/first.part"
-  learn train --steps "$DENOISER_STEPS" --batch "$BATCH" --minutes "$MORE_MINUTES" "${sizes[@]}" --set precision="$PRECISION" --set ema_decay=0.9995 \
-    --set init_from="$OUT/first.part" --set lr=4e-4
+  learn train --steps "$MORE_STEPS" --batch "$BATCH" "${sizes[@]}" --set precision="$PRECISION" --set ema_decay=0.999 --set init_from="$OUT/first.part" --set lr="$MORE_RATE"
   mv "$OUT/first.part" "$OUT/first"
 }
 [ -f "$world/taskemb_resnet_rm.pth" ] || {
   say "judge"
-  learn train-reward --steps "$JUDGE_STEPS" --batch "$JUDGE_BATCH" --minutes "$JUDGE_MINUTES" --set widths="$JUDGE_WIDTHS"
+  from=(); [ -n "$JUDGE_FROM" ] && from=(--set init_from="$JUDGE_FROM" --set lr=6e-4)
+  learn train-reward --steps "$JUDGE_STEPS" --batch "$JUDGE_BATCH" --set widths="$JUDGE_WIDTHS" "${from[@]}"
 }
 [ -d "$world/dataset" ] || { say "starts"; reverie world starts "${data[@]}" --world "$world" --set count="$STARTS" --set keyframes="$KEYFRAMES"; }
 

@@ -35,7 +35,7 @@ async function toyEvacWorld(data: string): Promise<string> {
   return world;
 }
 
-test("a policy learns two steps inside an EVAC world, and a copy of the world learns along", async () => {
+test("a policy learns two steps inside an EVAC world, and a copy of the world learns from what the policy did in its dream", async () => {
   const { data } = await toyWorld(suite, 12);
   const world = await toyEvacWorld(data);
   const model = tinyCheckpoint([suite], "tabletop");
@@ -67,6 +67,7 @@ test("a policy learns two steps inside an EVAC world, and a copy of the world le
     "runner.co_evolution.episodes=6",
     "runner.co_evolution.exam_episodes=6",
     "runner.co_evolution.workers=2",
+    "runner.co_evolution.acted_in=dream",
     `runner.co_evolution.data=[${data}]`,
     "runner.co_evolution.refresh.steps=1",
     "runner.co_evolution.refresh.judge_steps=1",
@@ -84,4 +85,9 @@ test("a policy learns two steps inside an EVAC world, and a copy of the world le
   const worlds = join(logs, configuration, "co-evolution", "worlds");
   assert.deepEqual(readdirSync(worlds).sort(), ["step_0", "step_1"]);
   assert.notDeepEqual(readFileSync(join(worlds, "step_1", "evac.ckpt")), before);
+  const round = join(logs, configuration, "co-evolution", "rounds", "step_1");
+  const whereActed = (part: string): unknown =>
+    (openDemonstrations(join(round, part)).info.settings as { world?: string }).world;
+  assert.equal(whereActed("played"), join(worlds, "step_0"));
+  assert.equal(whereActed("exam"), undefined);
 });

@@ -1,4 +1,4 @@
-/** `world collect SUITE`: records episodes to make a world from, by scripted experts or by a policy. */
+/** `world collect SUITE`: records episodes to make a world from, by scripted experts or by a policy, which may act in a world's dream. */
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
 import { recordingSettings } from "#envs";
@@ -10,7 +10,7 @@ import { policySection } from "./policy-section.ts";
 
 export const collectUsage =
   "world collect SUITE --out DIR [--episodes 3000] [--workers N] [--seed 0] [--set KEY=VALUE…]\n" +
-  "                [--policy DIR [--temperatures 1,1,1.3,1.6] [--model-set KEY=VALUE…] [--device cpu]]";
+  "                [--policy DIR [--temperatures 1,1,1.3,1.6] [--model-set KEY=VALUE…] [--device cpu] [--world DIR]]";
 
 const options = {
   out: { type: "string" },
@@ -22,6 +22,7 @@ const options = {
   temperatures: { type: "string", default: "1,1,1.3,1.6" },
   "model-set": { type: "string", multiple: true },
   device: { type: "string", default: "cpu" },
+  world: { type: "string" },
 } as const;
 
 export async function collectFootage(argv: string[]): Promise<void> {
@@ -30,6 +31,8 @@ export async function collectFootage(argv: string[]): Promise<void> {
   if (suite === undefined || extra.length > 0)
     throw new UserError(`which suite? usage: reverie ${collectUsage}`);
   if (values.out === undefined) throw new UserError("where to? give --out DIR");
+  if (values.world !== undefined && values.policy === undefined)
+    throw new UserError("--world DIR is where a policy acts: give --policy DIR too");
   const settings = checked(recordingSettings, {
     suite,
     seed: Number(values.seed),
@@ -40,8 +43,12 @@ export async function collectFootage(argv: string[]): Promise<void> {
     ...(values.policy !== undefined && {
       policy: {
         section: policySection(values.policy, suite, keyValues("--model-set", values["model-set"] ?? [])),
-        play: { temperatures: temperaturesOf(values.temperatures), at_once: 12 },
+        play: {
+          temperatures: temperaturesOf(values.temperatures),
+          at_once: values.world === undefined ? 12 : 24,
+        },
         device: deviceOf(values.device),
+        ...(values.world !== undefined && { world: values.world }),
       },
     }),
   };

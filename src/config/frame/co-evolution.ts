@@ -40,6 +40,12 @@ export const coEvolutionFrame = z.strictObject({
     .default(1000)
     .describe("of the current policy, to learn from, each round; 0: the world is only measured"),
   exam_episodes: z.int().positive().default(256).describe("of the current policy, to measure on, each round"),
+  acted_in: z
+    .enum(["simulator", "dream"])
+    .default("simulator")
+    .describe(
+      "where the policy sees what it acts on in the episodes that are learnt from; dream: in the world, and the simulator plays the same actions",
+    ),
   temperatures: z
     .array(z.number().min(0))
     .min(1)

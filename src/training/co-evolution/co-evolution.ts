@@ -130,6 +130,9 @@ export class CoEvolution {
       folder,
       size: this.#size,
       episodes: what === "learn" ? wishes.episodes : 0,
+      ...(wishes.acted_in === "dream" && {
+        dream: { world: this.#versions.folder(this.#version), device: deviceOf(this.#given, "env", 0) },
+      }),
       onProgress,
     });
     const order: RefreshOrder = {

@@ -21,6 +21,8 @@ export interface RoundToPlay {
   /** Width and height of the pictures that the world knows. */
   readonly size: number;
   readonly episodes: number; // to learn from; 0: none
+  /** Where episodes to learn from are acted in, and where it imagines; absent: in the simulator. */
+  readonly dream?: { readonly world: string; readonly device: string };
   readonly onProgress: (done: number, total: number) => void;
 }
 
@@ -59,13 +61,14 @@ const examTemperature = ({ rollout }: RunConfig): number =>
   rollout.sampling_params.temperature_train ?? rollout.sampling_params.temperature ?? 1;
 
 function orderOf(
-  { config, step, size }: RoundToPlay,
+  { config, step, size, dream }: RoundToPlay,
   saved: string,
   part: number,
   temperatures: readonly number[],
 ) {
   const { model } = config.actor;
-  const { device } = config.runner.co_evolution;
+  const dreams = part === 0 ? dream : undefined;
+  const device = dreams?.device ?? config.runner.co_evolution.device;
   return {
     settings: recordingSettings.parse({
       suite: config.env.eval?.task_suite_name,
@@ -79,8 +82,9 @@ function orderOf(
         ...(model.is_lora ? { lora_path: saved } : { model_path: saved }),
         ...(device === "cpu" && { precision: "fp32" }), // 16 bits are slower there
       },
-      play: { temperatures, at_once: 12 },
+      play: { temperatures, at_once: dreams ? 24 : 12 },
       device,
+      ...(dreams && { world: dreams.world }),
     },
   };
 }

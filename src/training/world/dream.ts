@@ -11,7 +11,8 @@ import type { NoiseSource, World, WorldMemory, WorldStart } from "#worlds";
 
 export interface Dreamer {
   readonly world: World;
-  readonly judge: RewardModel;
+  /** Absent: nobody has an opinion. */
+  readonly judge?: RewardModel;
   readonly noise: NoiseSource;
 }
 
@@ -44,15 +45,15 @@ export function dream(
         const part = scope(() => {
           const actions = actionsOf(seen ?? pictures(starts), chunk);
           const imagined = world.imagine({ memories, actions, slots, noise });
-          const answers = judge.judge(imagined.frames.flatten(0, 1), sentences).cpu();
-          return { ...imagined, actions, answers };
+          const answers = judge?.judge(imagined.frames.flatten(0, 1), sentences).cpu();
+          return { ...imagined, actions, ...(answers && { answers }) };
         });
         memories = part.memories;
         seen = part.frames.select(1, world.chunk - 1);
         frames.push(part.frames.clamp(-1, 1));
         latents.push(part.latents);
         played.push(part.actions.cpu());
-        const flat = part.answers.toArray().map(Number);
+        const flat = part.answers?.toArray().map(Number) ?? [];
         for (const [b, list] of opinions.entries())
           list.push(...flat.slice(b * world.chunk, (b + 1) * world.chunk));
       }

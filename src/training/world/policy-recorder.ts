@@ -18,14 +18,8 @@ import {
   type ShardSummary,
 } from "#envs";
 import type { Policy } from "#policies";
-import { Generator, noGrad, scope, stack, tensor } from "#tensor";
-
-export interface PolicyPlay {
-  /** Dealt to episodes in turn; 0 means greedy. */
-  readonly temperatures: readonly number[];
-  /** Episodes that play at once. */
-  readonly at_once: number;
-}
+import { Generator, scope, stack, tensor } from "#tensor";
+import { dealtTemperature, type PolicyPlay, policyAnswers } from "./policy-answers.ts";
 
 interface Playing {
   readonly job: EpisodeJob;
@@ -105,46 +99,21 @@ export class PolicyRecorder implements Disposable {
     }
   }
 
-  /** Actions of all episodes, [B, C, A] in one array. Episodes of one temperature are asked together. */
+  /** Actions of all episodes, [B, C, A] in one array. */
   #answers(playing: readonly Playing[]): Float32Array {
-    const { chunk, actionSize } = this.#policy;
-    const result = new Float32Array(playing.length * chunk * actionSize);
-    for (const temperature of new Set(playing.map(({ job }) => this.#temperature(job)))) {
-      const group = playing.filter(({ job }) => this.#temperature(job) === temperature);
-      const answers = this.#ask(group, temperature);
-      for (const [i, episode] of group.entries()) {
-        const own = answers.subarray(i * chunk * actionSize, (i + 1) * chunk * actionSize);
-        result.set(own, playing.indexOf(episode) * chunk * actionSize);
-      }
-    }
-    return result;
-  }
-
-  #ask(group: readonly Playing[], temperature: number): Float32Array {
     const { size } = this.#settings;
-    const last = group.map(({ frames }) => frames.at(-1)!);
-    return noGrad(() =>
-      scope(() => {
-        const observation = {
-          mainImages: stack(last.map(({ main }) => tensor(main, { shape: [size, size, 3] }))),
-          states: stack(last.map(({ state }) => tensor(state))),
-          taskDescriptions: group.map(({ job }) => this.#player.sentences[job.task]!),
-        };
-        const generator = group.map(({ random }) => random);
-        const sampling =
-          temperature > 0
-            ? ({ mode: "sample", temperature, generator } as const)
-            : ({ mode: "greedy" } as const);
-        return this.#policy.act(observation, sampling).actions.cpu().contiguous().data() as Float32Array;
-      }),
-    );
-  }
-
-  #temperature({ seed }: EpisodeJob): number {
-    const { temperatures } = this.#play;
-    // Tasks take turns with neighbouring seeds: a task's own rounds must see every temperature.
-    const round = Math.floor((seed % 1_000_000) / this.#player.sentences.length);
-    return temperatures[round % temperatures.length] ?? 1;
+    const { sentences } = this.#player;
+    const last = playing.map(({ frames }) => frames.at(-1)!);
+    return scope(
+      () =>
+        policyAnswers(this.#policy, {
+          pictures_BHW3: stack(last.map(({ main }) => tensor(main, { shape: [size, size, 3] }))),
+          states_BS: stack(last.map(({ state }) => tensor(state))),
+          sentences: playing.map(({ job }) => sentences[job.task]!),
+          temperatures: playing.map(({ job }) => dealtTemperature(job, this.#play, sentences.length)),
+          streams: playing.map(({ random }) => random),
+        }).data() as Float32Array,
+    ).slice();
   }
 }
 

@@ -3,10 +3,15 @@ import { type FromWorker, ScriptedRecorder, type ToWorker } from "#envs";
 import { loadPolicy } from "#policies";
 import { UserError } from "#registry";
 import { type Device, threadCount } from "#tensor";
+import { DreamRecorder } from "./dream-recorder.ts";
+import { openWorld } from "./open-world.ts";
 import { PolicyRecorder } from "./policy-recorder.ts";
 import type { RecordingOrder } from "./recording.ts";
+import { asImagined } from "./through-autoencoder.ts";
 
-let recorder: Promise<ScriptedRecorder | PolicyRecorder> | undefined;
+type Recorder = ScriptedRecorder | PolicyRecorder | DreamRecorder;
+
+let recorder: Promise<Recorder> | undefined;
 const tell = (message: FromWorker): boolean | undefined => process.send?.(message);
 
 process.on("disconnect", () => process.exit(0));
@@ -31,12 +36,16 @@ async function answer(message: ToWorker<RecordingOrder>): Promise<void> {
   if (summary) tell({ kind: "done", summary });
 }
 
-async function open({ settings, policy }: RecordingOrder): Promise<ScriptedRecorder | PolicyRecorder> {
+async function open({ settings, policy: by }: RecordingOrder): Promise<Recorder> {
   threadCount(1);
-  if (!policy) return new ScriptedRecorder(settings);
-  const actor = await loadPolicy(policy.section, {
-    device: policy.device as Device,
+  if (!by) return new ScriptedRecorder(settings);
+  const device = by.device as Device;
+  const policy = await loadPolicy(by.section, {
+    device,
     actionSpec: { size: 7, gripper: "minus_one_opens" },
   });
-  return new PolicyRecorder(actor, settings, policy.play);
+  if (by.world === undefined) return new PolicyRecorder(policy, settings, by.play);
+  const size = [settings.size, settings.size] as const;
+  const world = await openWorld(by.world, { device, size, ...asImagined(device) });
+  return new DreamRecorder({ policy, world }, settings, by.play);
 }

@@ -17,7 +17,7 @@ import {
   suiteCamera,
 } from "#envs";
 import { writeJsonFile } from "#formats";
-import type { PolicyPlay } from "./policy-recorder.ts";
+import type { PolicyPlay } from "./policy-answers.ts";
 
 /** What a recording process is told. */
 export interface RecordingOrder {
@@ -27,6 +27,8 @@ export interface RecordingOrder {
     readonly section: Readonly<Record<string, unknown>>;
     readonly play: PolicyPlay;
     readonly device: string;
+    /** The policy acts on what this world imagines; what is recorded is the simulator's. Absent: it acts on what is so. */
+    readonly world?: string;
   };
 }
 
@@ -101,6 +103,7 @@ function describe({ settings, policy }: RecordingOrder, shards: DatasetInfo["sha
     settings: {
       ...settings,
       ...(policy && { policy: policy.section, temperatures: policy.play.temperatures }),
+      ...(policy?.world !== undefined && { world: policy.world }),
     },
   };
 }

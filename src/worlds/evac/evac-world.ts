@@ -11,9 +11,8 @@
  *
  * Shapes: B episodes, M memory frames (4), C new ones (8), T = M + C, z latent channels, h w latent positions.
  */
-import { CapturedForward } from "#nn";
-import { cat, type Device, type DType, full, scope, stack, type Tensor, tensor } from "#tensor";
-import { forGpu, mostGraphs, replayable } from "../gpu.ts";
+import { cat, type Device, type DType, scope, stack, type Tensor, tensor } from "#tensor";
+import { forGpu } from "../gpu.ts";
 import { inMicroBatches } from "../micro-batch.ts";
 import type { NoiseSource } from "../noise.ts";
 import {
@@ -27,33 +26,22 @@ import {
 import type { ActionPredictor, PoseScale } from "./action-predictor.ts";
 import type { Camera } from "./camera.ts";
 import { clipPicture } from "./clip-picture.ts";
-import type { EvacModel } from "./model.ts";
 import { pictureStack, rayPlanes } from "./picture-stack.ts";
 import { type PoseStatistics, relativeAction } from "./poses.ts";
-import { type DdimStep, ddimSteps, noiseTables } from "./schedule.ts";
-import type { EvacSizes } from "./sizes.ts";
+import { DdimSampler, type EvacConditions, type SamplerParts } from "./sampler.ts";
 import { type Drawing, type Pose, poseMaps } from "./trajectory.ts";
 import { publishedState } from "./weights.ts";
 
-export interface EvacParts {
-  readonly model: EvacModel;
-  readonly sizes: EvacSizes;
+export interface EvacParts extends SamplerParts {
   readonly predictor: ActionPredictor;
   /** Given, poses are normalised around the predictor. */
   readonly poseScale?: PoseScale | undefined;
   readonly imageSize: readonly [number, number];
-  readonly memoryFrames: number;
   readonly camera: Camera;
   readonly drawing: Drawing;
   readonly statistics: PoseStatistics;
-  readonly steps: number;
-  readonly eta: number;
-  readonly fps: number;
-  readonly domain: number;
   readonly vaeMicroBatch: number;
   readonly referenceQuirks: boolean;
-  /** Replay captured denoising steps of small batches on a GPU; on unless false. */
-  readonly cudaGraph?: boolean;
 }
 
 const poseSize = 8;
@@ -72,25 +60,14 @@ export class EvacWorld implements World {
   readonly keyframes = 0;
   readonly needsPose = true;
   readonly parts: EvacParts;
-  readonly #schedule: readonly DdimStep[];
-  readonly #captured: CapturedForward;
+  readonly #sampler: DdimSampler;
 
   constructor(parts: EvacParts) {
     this.parts = parts;
     this.chunk = parts.sizes.chunk;
     this.actionSize = parts.predictor.network["0"].weight.shape[1]! - poseSize;
     this.imageSize = parts.imageSize;
-    this.#schedule = ddimSteps(noiseTables(parts.sizes), parts.steps, parts.eta);
-    this.#captured = new CapturedForward(
-      ({ window, timestep, pictures, image, actions }) => ({
-        velocity: this.#denoise(window!, timestep!, {
-          pictures: pictures!,
-          image: image!,
-          actions: actions!,
-        }),
-      }),
-      { most: mostGraphs },
-    );
+    this.#sampler = new DdimSampler(parts);
     forGpu(parts.model);
   }
 
@@ -118,7 +95,7 @@ export class EvacWorld implements World {
       const poses = this.poses(memories, actions);
       const memory_BzMhw = stack(memories.map(({ latents }) => this.#recall(latents!)));
       const conditions = this.conditions(memories, poses, memory_BzMhw, slots, noise);
-      const new_BzChw = this.#sample(memory_BzMhw, conditions, { slots, noise, watch });
+      const new_BzChw = this.#sampler.sample(memory_BzMhw, conditions, { slots, noise, watch });
       return {
         frames: this.decode(new_BzChw),
         latents: cat([memory_BzMhw, new_BzChw], 2),
@@ -191,7 +168,7 @@ export class EvacWorld implements World {
   }
 
   to(place: { device?: Device; dtype?: DType }): void {
-    this.#captured.clear();
+    this.#sampler.forget();
     forGpu(this.parts.model.to(place));
     this.parts.predictor.to({ device: place.device });
   }
@@ -249,57 +226,6 @@ export class EvacWorld implements World {
     return pictureStack(memory_BzMhw, drawn, rays);
   }
 
-  #sample(
-    memory_BzMhw: Tensor,
-    conditions: EvacConditions,
-    draw: Pick<ImagineRequest, "slots" | "noise" | "watch">,
-  ): Tensor {
-    const { slots, noise, watch } = draw;
-    const { device, dtype } = memory_BzMhw;
-    const [z = 0, h = 0, w = 0] = this.#latentShape();
-    const fresh = (purpose: "latents" | "step"): Tensor =>
-      noise.draw(purpose, slots, [z, this.chunk, h, w]).to({ device, dtype });
-    let x = fresh("latents");
-    for (const [index, step] of this.#schedule.entries()) {
-      x = scope(() => {
-        const v = this.#velocity(cat([memory_BzMhw, x], 2), step.timestep, conditions);
-        const clean = x.mul(step.signal).sub(v.mul(step.noise)).mul(step.rescale);
-        const direction = v.mul(step.signal).add(x.mul(step.noise));
-        const next = clean.mul(step.previousSignal).add(direction.mul(step.direction));
-        return step.sigma === 0 ? next : next.add(fresh("step").mul(step.sigma));
-      });
-      watch?.(index, x);
-    }
-    return x;
-  }
-
-  /** Of the new frames only, float32. Small batches are replayed from a graph. */
-  #velocity(window_BzThw: Tensor, step: number, conditions: EvacConditions): Tensor {
-    const { device } = window_BzThw;
-    const { dtype } = this.parts.model.cond_stage_model.latents;
-    const window = window_BzThw.to({ dtype });
-    const timestep = full([window.shape[0]!], step, { device });
-    const replayed = this.parts.cudaGraph !== false && replayable(window);
-    const velocity = replayed
-      ? this.#captured.run({ window, timestep, ...conditions }).velocity!
-      : this.#denoise(window, timestep, conditions);
-    return velocity.narrow(2, this.parts.memoryFrames, this.chunk).float();
-  }
-
-  /** Of the whole window. */
-  #denoise(window_BzThw: Tensor, timestep: Tensor, { pictures, image, actions }: EvacConditions): Tensor {
-    const { model, fps, domain } = this.parts;
-    const { device } = window_BzThw;
-    const batch = [window_BzThw.shape[0]!];
-    return model.model.diffusion_model.forward(cat([window_BzThw, pictures], 1), {
-      image,
-      actions,
-      timestep,
-      fps: full(batch, fps, { device }),
-      domain: full(batch, domain, { dtype: "int64", device }),
-    });
-  }
-
   /** After the first chunk the first picture is what the autoencoder makes of it, as in the reference. */
   #remember(
     memories: readonly WorldMemory[],
@@ -331,10 +257,4 @@ export class EvacWorld implements World {
     const { latentChannels, downscale } = this.parts.model.first_stage_model;
     return [latentChannels, height / downscale, width / downscale];
   }
-}
-
-export interface EvacConditions {
-  readonly pictures: Tensor; // [B, 2z + 7, T, h, w]
-  readonly image: Tensor; // [B, Q, width]
-  readonly actions: Tensor; // [B, Q', width]
 }

@@ -1,0 +1,133 @@
+/**
+ * Records what really follows from the actions that a policy takes in a dream.
+ *
+ * A policy's own recordings mislead a world: the policy lifts because it saw that it holds, so the world learns that whoever lifts holds. In a
+ * dream nothing but the world decides what the policy sees, a wrong guess is acted on, and the guess makes itself true (delusions of sequence
+ * models, Ortega et al. 2021, https://arxiv.org/abs/2110.10819). Here the policy acts on imagined frames, and the simulator plays the
+ * same actions from the same start: what is recorded is where the dream was wrong.
+ *
+ * Shapes: B episodes, T actions, A action size, H W pixels.
+ */
+import {
+  EpisodeEnd,
+  type EpisodeJob,
+  type EpisodeOutcome,
+  Mt19937,
+  type PlayedScene,
+  type RecordingSettings,
+  ScenePlayer,
+  ShardRecorder,
+  type ShardSummary,
+} from "#envs";
+import type { Policy } from "#policies";
+import { UserError } from "#registry";
+import { Generator, scope, type Tensor, tensor, zeros } from "#tensor";
+import { fromBytes, SlotNoise, toBytes, type World, type WorldStart } from "#worlds";
+import { dream } from "./dream.ts";
+import { dealtTemperature, type PolicyPlay, policyAnswers } from "./policy-answers.ts";
+import { robotPose } from "./robot-pose.ts";
+
+const stateSize = 8;
+
+interface Begun {
+  readonly job: EpisodeJob;
+  readonly scene: PlayedScene;
+  readonly start: WorldStart;
+}
+
+export class DreamRecorder implements Disposable {
+  readonly #policy: Policy;
+  readonly #world: World;
+  readonly #settings: RecordingSettings;
+  readonly #play: PolicyPlay;
+  readonly #player: ScenePlayer;
+
+  constructor(actors: { policy: Policy; world: World }, settings: RecordingSettings, play: PolicyPlay) {
+    const { policy, world } = actors;
+    if (policy.chunk !== world.chunk) {
+      throw new UserError(
+        `the policy answers with ${policy.chunk} actions and the world takes ${world.chunk}: they do not fit`,
+      );
+    }
+    this.#policy = policy;
+    this.#world = world;
+    this.#settings = settings;
+    this.#play = play;
+    this.#player = new ScenePlayer(settings.suite, settings.size);
+  }
+
+  async collect(
+    jobs: readonly EpisodeJob[],
+    path: string,
+    onEpisode: (outcome: EpisodeOutcome) => void,
+  ): Promise<ShardSummary> {
+    const { size } = this.#settings;
+    const recorder = new ShardRecorder({ width: size, height: size, wrist: false });
+    for (let from = 0; from < jobs.length; from += this.#play.at_once) {
+      scope(() => {
+        const group = jobs.slice(from, from + this.#play.at_once).map((job) => this.#begin(job));
+        const actions_BTA = this.#dream(group);
+        for (const [b, episode] of group.entries()) {
+          onEpisode(this.#record(episode, actions_BTA.select(0, b), recorder));
+          this.#player.done(episode.job.task, episode.scene);
+        }
+      });
+      await new Promise(setImmediate); // messages go out
+    }
+    recorder.write(path);
+    return { episodes: recorder.episodes, frames: recorder.frames, attempts: jobs.length };
+  }
+
+  [Symbol.dispose](): void {
+    this.#player[Symbol.dispose]();
+  }
+
+  #begin(job: EpisodeJob): Begun {
+    const scene = this.#player.open(job.task);
+    scene.begin(job, new Mt19937(job.seed));
+    const { main, state } = scene.frame();
+    const { size } = this.#settings;
+    const frame = fromBytes(tensor(main, { shape: [size, size, 3] }))
+      .permute([2, 0, 1])
+      .contiguous();
+    const instruction = this.#player.sentences[job.task]!;
+    return { job, scene, start: { frame, instruction, pose: robotPose(tensor(state)) } };
+  }
+
+  /** What the policy does in the dream, [B, T, A]; the same group of episodes gives the same actions. */
+  #dream(group: readonly Begun[]): Tensor {
+    const { sentences } = this.#player;
+    const streams = group.map(({ job }) => new Generator(job.seed));
+    const noise = new SlotNoise(group.length, group[0]!.job.seed);
+    const chunks = Math.ceil(this.#settings.steps / this.#world.chunk);
+    const starts = group.map(({ start }) => start);
+    const { actions } = dream({ world: this.#world, noise }, starts, chunks, (pictures_B3HW) =>
+      policyAnswers(this.#policy, {
+        pictures_BHW3: toBytes(pictures_B3HW).permute([0, 2, 3, 1]).cpu().contiguous(),
+        states_BS: zeros([group.length, stateSize]),
+        sentences: starts.map(({ instruction }) => instruction),
+        temperatures: group.map(({ job }) => dealtTemperature(job, this.#play, sentences.length)),
+        streams,
+      }),
+    );
+    for (const stream of streams) stream.dispose();
+    return actions;
+  }
+
+  #record({ job, scene }: Begun, actions_TA: Tensor, recorder: ShardRecorder): EpisodeOutcome {
+    const end = new EpisodeEnd(this.#settings);
+    const [length = 0, width = 0] = actions_TA.shape;
+    const numbers = actions_TA.cpu().contiguous().data() as Float32Array;
+    recorder.addFrame(scene.frame());
+    for (let step = 0; step < length && !end.reached; step++) {
+      const action = numbers.slice(step * width, (step + 1) * width);
+      scene.step(action);
+      const frame = scene.frame();
+      recorder.addAction(action, action);
+      recorder.addFrame(frame);
+      end.count(frame);
+    }
+    recorder.endEpisode({ ...job, succeeded: end.succeeded });
+    return { job, success: end.succeeded, steps: end.steps };
+  }
+}

@@ -1,0 +1,63 @@
+/**
+ * What a policy answers episodes that play side by side, each sampling at a temperature and from a stream of its own.
+ *
+ * Episodes of one temperature are asked together. A temperature of 0 is greedy.
+ *
+ * Shapes: B episodes, C actions of an answer, A action size.
+ */
+import type { EpisodeJob } from "#envs";
+import type { Policy } from "#policies";
+import { type Generator, noGrad, scope, type Tensor, tensor, zeros } from "#tensor";
+
+export interface PolicyPlay {
+  /** Dealt to episodes in turn; 0 means greedy. */
+  readonly temperatures: readonly number[];
+  /** Episodes that play at once. */
+  readonly at_once: number;
+}
+
+/** What is seen, and by whom. */
+export interface Asking {
+  readonly pictures_BHW3: Tensor; // uint8
+  readonly states_BS: Tensor;
+  readonly sentences: readonly string[];
+  readonly temperatures: readonly number[];
+  readonly streams: readonly Generator[];
+}
+
+/** Tasks take turns with neighbouring seeds: a task's own rounds must see every temperature. */
+export function dealtTemperature(
+  { seed }: EpisodeJob,
+  { temperatures }: PolicyPlay,
+  taskCount: number,
+): number {
+  const round = Math.floor((seed % 1_000_000) / taskCount);
+  return temperatures[round % temperatures.length] ?? 1;
+}
+
+/** On the CPU, [B, C, A]. */
+export function policyAnswers(policy: Policy, asking: Asking): Tensor {
+  const { pictures_BHW3, states_BS, sentences, temperatures, streams } = asking;
+  return noGrad(() =>
+    scope(() => {
+      const all = zeros([sentences.length, policy.chunk, policy.actionSize]);
+      for (const temperature of new Set(temperatures)) {
+        const rows = temperatures.flatMap((own, row) => (own === temperature ? [row] : []));
+        const index = tensor(rows, { dtype: "int64" });
+        const seen = (whole: Tensor): Tensor => whole.cpu().indexSelect(0, index);
+        const observation = {
+          mainImages: seen(pictures_BHW3),
+          states: seen(states_BS),
+          taskDescriptions: rows.map((row) => sentences[row]!),
+        };
+        const generator = rows.map((row) => streams[row]!);
+        const sampling =
+          temperature > 0
+            ? ({ mode: "sample", temperature, generator } as const)
+            : ({ mode: "greedy" } as const);
+        all.indexCopy_(0, index, policy.act(observation, sampling).actions.cpu().float());
+      }
+      return all;
+    }),
+  );
+}
