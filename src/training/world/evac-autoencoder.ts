@@ -7,22 +7,21 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { readJsonFile, writeJsonFile, writeTorchState } from "#formats";
+import { writeJsonFile, writeTorchState } from "#formats";
 import { cat, type Generator, keep, randint, randn, scope, type Tensor } from "#tensor";
 import {
   AutoencoderKL,
   type AutoencoderLesson,
   autoencoderLoss,
   autoencoderSizes,
-  type EvacSizes,
   evacSizes,
-  loadEvacAutoencoder,
   publishedAutoencoder,
   standardiseLatents,
 } from "#worlds";
 import { drawHands, handView, recordedPoses } from "./evac-view.ts";
 import { initialise } from "./initialise.ts";
 import { detailWeight } from "./lesson-settings.ts";
+import { firstStage, readPictureAutoencoder } from "./picture-autoencoder.ts";
 import type { RecordedFrames } from "./recorded-frames.ts";
 import { stored, storedType } from "./stored-weights.ts";
 import { type LoopHooks, randomNumbers, type Teacher, trainingLoop } from "./training-loop.ts";
@@ -51,8 +50,6 @@ export const evacAutoencoderSettings = weightTrainingSettings.extend({
 });
 export type EvacAutoencoderSettings = z.infer<typeof evacAutoencoderSettings>;
 
-const weightsName = "first_stage_model.ckpt";
-const sizesName = "first_stage_model.json";
 /** Frames that the spread of latents is measured on, and drawings that lessons are taken from. */
 const scaleSample = 1024;
 const drawnSample = 1024;
@@ -71,8 +68,11 @@ export async function trainEvacAutoencoder(
     },
   });
   const vae = new AutoencoderKL(autoencoderSizes(sizes), { device: frames.device });
-  if (settings.init_from) vae.loadState(readEvacAutoencoder(settings.init_from, frames).vae.state());
-  else initialise(vae, settings.seed);
+  initialise(vae, settings.seed);
+  if (settings.init_from) {
+    const source = settings.init_from;
+    vae.loadState(readPictureAutoencoder(source, { device: frames.device }).state(), { source });
+  }
   if (settings.precision === "bf16") vae.to({ dtype: "bfloat16" });
   const training = new WeightTraining(
     vae,
@@ -86,8 +86,8 @@ export async function trainEvacAutoencoder(
     vae.to({ dtype: "float32" });
     scope(() => standardiseLatents(vae, frames.pick(frames.every(spread))));
     const state = publishedAutoencoder(vae, ch_mult.length);
-    writeTorchState(join(world, weightsName), stored(state, settings.store));
-    writeJsonFile(join(world, sizesName), sizes.first_stage_config);
+    writeTorchState(join(world, firstStage.weights), stored(state, settings.store));
+    writeJsonFile(join(world, firstStage.sizes), sizes.first_stage_config);
   });
   training.dispose();
 }
@@ -121,15 +121,4 @@ function someDrawings(frames: RecordedFrames, seed: number): Tensor {
     return poses[Math.floor(numbers() * poses.length)]!;
   });
   return drawHands(chosen, handView(frames, poses), frames);
-}
-
-/** The autoencoder that training left in a world's folder, with its sizes. */
-export function readEvacAutoencoder(
-  world: string,
-  { device }: Pick<RecordedFrames, "device">,
-): { vae: AutoencoderKL; first_stage_config: EvacSizes["first_stage_config"] } {
-  const first_stage_config = readJsonFile(join(world, sizesName));
-  const sizes = evacSizes.parse({ scale_factor: 1, first_stage_config });
-  const vae = loadEvacAutoencoder(join(world, weightsName), sizes, { device });
-  return { vae, first_stage_config: sizes.first_stage_config };
 }

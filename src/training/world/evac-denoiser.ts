@@ -22,7 +22,6 @@ import {
   type VelocityLesson,
   velocityLoss,
 } from "#worlds";
-import { readEvacAutoencoder } from "./evac-autoencoder.ts";
 import { velocityTeacher } from "./evac-lessons.ts";
 import {
   followingError,
@@ -34,6 +33,7 @@ import {
 import { type EvacDenoiserSettings, evacSizesOf } from "./evac-settings.ts";
 import { handView, recordedPoses } from "./evac-view.ts";
 import { initialise } from "./initialise.ts";
+import { readEvacAutoencoder } from "./picture-autoencoder.ts";
 import type { RecordedFrames } from "./recorded-frames.ts";
 import { stored } from "./stored-weights.ts";
 import { type LoopHooks, trainingLoop, withStreams } from "./training-loop.ts";
@@ -52,7 +52,7 @@ export async function trainEvacDenoiser(
   world: string,
   hooks: LoopHooks = {},
 ): Promise<void> {
-  const { vae, first_stage_config } = readEvacAutoencoder(world, frames);
+  const { vae, first_stage_config } = readEvacAutoencoder(world, { device: frames.device });
   const recorded = recordedPoses(frames);
   const follower = await followerFor(frames, recorded, settings, world, hooks);
   const believed = walkedPoses(follower, frames, recorded);

@@ -2,7 +2,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { readSafetensors, writeJsonFile, writeSafetensors } from "#formats";
+import { writeJsonFile, writeSafetensors } from "#formats";
 import { type DType, randn, scope } from "#tensor";
 import {
   AutoencoderKL,
@@ -13,6 +13,7 @@ import {
 } from "#worlds";
 import { initialise } from "./initialise.ts";
 import { detailWeight } from "./lesson-settings.ts";
+import { openSoraFolder, readPictureAutoencoder } from "./picture-autoencoder.ts";
 import type { RecordedFrames } from "./recorded-frames.ts";
 import { stored, storedType } from "./stored-weights.ts";
 import { type Course, type LoopHooks, type Teacher, trainingLoop } from "./training-loop.ts";
@@ -45,7 +46,6 @@ export type AutoencoderSettings = z.infer<typeof autoencoderSettings>;
 
 /** Frames that the spread of latents is measured on. */
 const scaleSample = 1024;
-const folderName = "vae";
 const weightsName = "diffusion_pytorch_model.safetensors";
 
 export async function trainAutoencoder(
@@ -80,8 +80,8 @@ export function autoencoderCourse(frames: RecordedFrames, settings: AutoencoderS
   const vae = new AutoencoderKL(sizes, { device: frames.device });
   initialise(vae, settings.seed);
   if (settings.init_from) {
-    const source = join(settings.init_from, folderName, weightsName);
-    vae.loadState(readSafetensors(source), { source });
+    const source = settings.init_from;
+    vae.loadState(readPictureAutoencoder(source, { device: frames.device }).state(), { source });
   }
   if (settings.precision === "bf16") vae.to({ dtype: "bfloat16" });
   const training = new WeightTraining(
@@ -104,7 +104,7 @@ function writeAutoencoder(
   frames: RecordedFrames,
   store: DType,
 ): void {
-  const folder = join(world, folderName);
+  const folder = join(world, openSoraFolder);
   mkdirSync(folder, { recursive: true });
   const spread = Math.max(1, Math.floor(frames.count / scaleSample));
   const vae = new AutoencoderKL(sizes, { device: frames.device }); // float32, whatever it learnt in

@@ -15,21 +15,18 @@ import {
   type Tensor,
   tensor,
 } from "#tensor";
-import { type AutoencoderKL, loadOpenSoraAutoencoder, loadWanAutoencoder, readWanSizes } from "#worlds";
-import { readEvacAutoencoder } from "./evac-autoencoder.ts";
+import { type AutoencoderKL, loadWanAutoencoder, readWanSizes } from "#worlds";
 import { familyOf } from "./open-world.ts";
+import { readPictureAutoencoder } from "./picture-autoencoder.ts";
 import type { RecordedFrames } from "./recorded-frames.ts";
 
 /** The frames of these rows, [N, 3, H, W]; `noise` is the largest standard deviation on their latents. */
 export type SeenThrough = (rows: readonly number[], noise: number, generator: Generator) => Tensor;
 
 export function throughAutoencoder(world: string, frames: RecordedFrames): SeenThrough {
-  const family = familyOf(world);
-  if (family === "wan") return throughVideo(world, frames);
+  if (familyOf(world) === "wan") return throughVideo(world, frames);
   const { device } = frames;
-  return family === "evac"
-    ? throughPictures(readEvacAutoencoder(world, frames).vae, frames)
-    : throughPictures(loadOpenSoraAutoencoder(join(world, "vae"), { device, ...asImagined(device) }), frames);
+  return throughPictures(readPictureAutoencoder(world, { device, ...asImagined(device) }), frames);
 }
 
 /** On a GPU worlds imagine in bfloat16, and it is several times faster. */
