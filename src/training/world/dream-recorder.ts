@@ -12,8 +12,6 @@ import {
   EpisodeEnd,
   type EpisodeJob,
   type EpisodeOutcome,
-  Mt19937,
-  type PlayedScene,
   type RecordingSettings,
   ScenePlayer,
   ShardRecorder,
@@ -21,19 +19,11 @@ import {
 } from "#envs";
 import type { Policy } from "#policies";
 import { UserError } from "#registry";
-import { Generator, scope, type Tensor, tensor, zeros } from "#tensor";
-import { fromBytes, SlotNoise, toBytes, type World, type WorldStart } from "#worlds";
+import { Generator, scope, type Tensor } from "#tensor";
+import { SlotNoise, type World } from "#worlds";
+import { type BegunScene, beginScene, dreamtAsking } from "./begun-scene.ts";
 import { dream } from "./dream.ts";
 import { dealtTemperature, type PolicyPlay, policyAnswers } from "./policy-answers.ts";
-import { robotPose } from "./robot-pose.ts";
-
-const stateSize = 8;
-
-interface Begun {
-  readonly job: EpisodeJob;
-  readonly scene: PlayedScene;
-  readonly start: WorldStart;
-}
 
 export class DreamRecorder implements Disposable {
   readonly #policy: Policy;
@@ -65,7 +55,8 @@ export class DreamRecorder implements Disposable {
     const recorder = new ShardRecorder({ width: size, height: size, wrist: false });
     for (let from = 0; from < jobs.length; from += this.#play.at_once) {
       scope(() => {
-        const group = jobs.slice(from, from + this.#play.at_once).map((job) => this.#begin(job));
+        const together = jobs.slice(from, from + this.#play.at_once);
+        const group = together.map((job) => beginScene(this.#player, job, size));
         const actions_BTA = this.#dream(group);
         for (const [b, episode] of group.entries()) {
           onEpisode(this.#record(episode, actions_BTA.select(0, b), recorder));
@@ -82,39 +73,22 @@ export class DreamRecorder implements Disposable {
     this.#player[Symbol.dispose]();
   }
 
-  #begin(job: EpisodeJob): Begun {
-    const scene = this.#player.open(job.task);
-    scene.begin(job, new Mt19937(job.seed));
-    const { main, state } = scene.frame();
-    const { size } = this.#settings;
-    const frame = fromBytes(tensor(main, { shape: [size, size, 3] }))
-      .permute([2, 0, 1])
-      .contiguous();
-    const instruction = this.#player.sentences[job.task]!;
-    return { job, scene, start: { frame, instruction, pose: robotPose(tensor(state)) } };
-  }
-
   /** What the policy does in the dream, [B, T, A]; the same group of episodes gives the same actions. */
-  #dream(group: readonly Begun[]): Tensor {
+  #dream(group: readonly BegunScene[]): Tensor {
     const { sentences } = this.#player;
     const streams = group.map(({ job }) => new Generator(job.seed));
     const noise = new SlotNoise(group.length, group[0]!.job.seed);
     const chunks = Math.ceil(this.#settings.steps / this.#world.chunk);
     const starts = group.map(({ start }) => start);
+    const temperatures = group.map(({ job }) => dealtTemperature(job, this.#play, sentences.length));
     const { actions } = dream({ world: this.#world, noise }, starts, chunks, (pictures_B3HW) =>
-      policyAnswers(this.#policy, {
-        pictures_BHW3: toBytes(pictures_B3HW).permute([0, 2, 3, 1]).cpu().contiguous(),
-        states_BS: zeros([group.length, stateSize]),
-        sentences: starts.map(({ instruction }) => instruction),
-        temperatures: group.map(({ job }) => dealtTemperature(job, this.#play, sentences.length)),
-        streams,
-      }),
+      policyAnswers(this.#policy, dreamtAsking(pictures_B3HW, group, temperatures, streams)),
     );
     for (const stream of streams) stream.dispose();
     return actions;
   }
 
-  #record({ job, scene }: Begun, actions_TA: Tensor, recorder: ShardRecorder): EpisodeOutcome {
+  #record({ job, scene }: BegunScene, actions_TA: Tensor, recorder: ShardRecorder): EpisodeOutcome {
     const end = new EpisodeEnd(this.#settings);
     const [length = 0, width = 0] = actions_TA.shape;
     const numbers = actions_TA.cpu().contiguous().data() as Float32Array;

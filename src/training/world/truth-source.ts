@@ -7,11 +7,13 @@
  *
  * Shapes: B episodes, C actions per chunk, T frames, A action size, H W pixels.
  */
-import { type EpisodeJob, Mt19937, type PlayedScene, ScenePlayer } from "#envs";
+import { type EpisodeJob, type PlayedScene, ScenePlayer } from "#envs";
 import type { Policy } from "#policies";
 import { UserError } from "#registry";
-import { Generator, noGrad, scope, stack, type Tensor, tensor } from "#tensor";
-import { fromBytes, toBytes, type WorldStart } from "#worlds";
+import { Generator, scope, stack, type Tensor, tensor } from "#tensor";
+import type { WorldStart } from "#worlds";
+import { beginScene, dreamtAsking } from "./begun-scene.ts";
+import { policyAnswers } from "./policy-answers.ts";
 import type { RecordedFrames } from "./recorded-frames.ts";
 import { robotPose } from "./robot-pose.ts";
 
@@ -127,16 +129,18 @@ export class SimulatedTruth implements TruthSource, Disposable {
       );
     }
     const jobs = Array.from({ length: Math.min(count, this.episodes - from) }, (_, i) => this.#job(from + i));
-    const scenes = jobs.map((job) => this.#begin(job));
-    const starts = scenes.map((scene, i) => this.#start(scene, jobs[i]!.task));
+    const { size, temperature } = this.#options;
+    const scenes = jobs.map((job) => beginScene(this.#player, job, size));
     const streams = jobs.map(({ seed }) => new Generator(seed));
+    const temperatures = jobs.map(() => temperature);
     return {
       tasks: jobs.map(({ task }) => task),
-      starts,
-      actions: (pictures) => this.#act(pictures, starts, streams),
+      starts: scenes.map(({ start }) => start),
+      actions: (pictures) =>
+        policyAnswers(this.#policy, dreamtAsking(pictures, scenes, temperatures, streams)),
       truth: (actions) => {
-        const episodes = scenes.map((scene, b) => this.#play(scene, actions.select(0, b)));
-        for (const [i, scene] of scenes.entries()) this.#player.done(jobs[i]!.task, scene);
+        const episodes = scenes.map(({ scene }, b) => this.#play(scene, actions.select(0, b)));
+        for (const { job, scene } of scenes) this.#player.done(job.task, scene);
         for (const stream of streams) stream.dispose();
         return episodes;
       },
@@ -150,33 +154,6 @@ export class SimulatedTruth implements TruthSource, Disposable {
   #job(index: number): EpisodeJob {
     const task = index % this.tasks.length;
     return { task, start: -1, seed: (firstSeed + this.#options.seed * 10_000 + index) % 2 ** 32 };
-  }
-
-  #begin(job: EpisodeJob): PlayedScene {
-    const scene = this.#player.open(job.task);
-    scene.begin(job, new Mt19937(job.seed));
-    return scene;
-  }
-
-  #start(scene: PlayedScene, task: number): WorldStart {
-    const { main, state } = scene.frame();
-    const { size } = this.#options;
-    const frame = fromBytes(tensor(main, { shape: [size, size, 3] }))
-      .permute([2, 0, 1])
-      .contiguous();
-    return { frame, instruction: this.tasks[task]!, pose: robotPose(tensor(state)) };
-  }
-
-  #act(pictures_B3HW: Tensor, starts: readonly WorldStart[], generator: readonly Generator[]): Tensor {
-    const { temperature } = this.#options;
-    const observation = {
-      mainImages: toBytes(pictures_B3HW).permute([0, 2, 3, 1]).cpu().contiguous(),
-      states: tensor(new Float32Array(8 * starts.length), { shape: [starts.length, 8] }),
-      taskDescriptions: starts.map(({ instruction }) => instruction),
-    };
-    const sampling =
-      temperature > 0 ? ({ mode: "sample", temperature, generator } as const) : ({ mode: "greedy" } as const);
-    return noGrad(() => scope(() => this.#policy.act(observation, sampling).actions));
   }
 
   #play(scene: PlayedScene, actions_TA: Tensor): TrueEpisode {

@@ -7,10 +7,11 @@
  * AUC and calibration, on real frames and on imagined ones.
  */
 import type { RewardModel } from "#rewards";
-import { noGrad, scope, stack, type Tensor } from "#tensor";
-import { fromBytes, SlotNoise, type World } from "#worlds";
+import { noGrad, scope, type Tensor } from "#tensor";
+import { SlotNoise, type World } from "#worlds";
 import { type Dream, dream } from "./dream.ts";
-import { auc, calibrationError, type Proportion, proportion, psnr, ssim } from "./meters.ts";
+import { auc, calibrationError, type Proportion, proportion } from "./meters.ts";
+import { byFrame, type FrameError, frameErrors, type HorizonRow, mean, pictures } from "./truth-frames.ts";
 import type { TrueEpisode, TruthSource } from "./truth-source.ts";
 
 export interface TruthOptions {
@@ -22,14 +23,6 @@ export interface TruthOptions {
   readonly onProgress?: (done: number, total: number) => void;
   /** Sees each group while its tensors live: for videos. */
   readonly onGroup?: (dreamt: Dream, truths: readonly TrueEpisode[], tasks: readonly number[]) => void;
-}
-
-export interface HorizonRow {
-  readonly frame: number; // actions since the start
-  readonly psnr: number; // dB
-  readonly ssim: number;
-  readonly drift: number | null; // root mean square, where latents have unit spread
-  readonly samples: number;
 }
 
 export interface Verdicts {
@@ -65,13 +58,6 @@ interface Outcome {
   readonly truth: boolean;
 }
 
-interface FrameError {
-  readonly frame: number;
-  readonly psnr: number;
-  readonly ssim: number;
-  readonly drift: number | null;
-}
-
 /** Opinions of frames beside what is so. */
 interface Opinions {
   readonly said: number[];
@@ -103,7 +89,7 @@ export async function measureTruth(
         add(dreamt, opinions, truth.success);
         add(real, judgeFrames(judge, truth, sentences[b]!, seen.frames), truth.success);
       }
-      errors.push(...compare(world, seen, truths));
+      errors.push(...frameErrors(world, seen, truths));
       options.onGroup?.(seen, truths, group.tasks);
     });
     options.onProgress?.(Math.min(from + options.batch, source.episodes), source.episodes);
@@ -134,56 +120,6 @@ function judgeFrames(judge: RewardModel, { frames }: TrueEpisode, sentence: stri
   return noGrad(() =>
     scope(() => judge.judge(pictures(frames, place), Array<string>(frames.shape[0]!).fill(sentence)).cpu()),
   )
-    .toArray()
-    .map(Number);
-}
-
-/** uint8 [..., H, W, 3] to [..., 3, H, W] in [-1, 1], where the imagined frames are. */
-function pictures(bytes: Tensor, { device }: Tensor): Tensor {
-  const axes = Array.from({ length: bytes.ndim - 3 }, (_, i) => i);
-  const last = bytes.ndim;
-  return fromBytes(bytes.to({ device })).permute([...axes, last - 1, last - 3, last - 2]);
-}
-
-/** Errors of every frame that both have. Episodes may end early; whole chunks count. */
-function compare(world: World, { frames, latents }: Dream, truths: readonly TrueEpisode[]): FrameError[] {
-  return noGrad(() =>
-    scope(() => {
-      const chunks = latents.map((imagined, index) => {
-        const from = index * world.chunk;
-        const playing = truths.flatMap(({ success }, b) => (success.length >= from + world.chunk ? [b] : []));
-        if (playing.length === 0) return [];
-        const picked = (t: Tensor): Tensor => stack(playing.map((b) => t.select(0, b)));
-        const real = pictures(
-          stack(playing.map((b) => truths[b]!.frames.narrow(0, from, world.chunk))),
-          frames,
-        );
-        const seen = picked(frames.narrow(1, from, world.chunk));
-        const [noise, likeness] = [psnr, ssim].map((meter) => meter(seen.flatten(0, 1), real.flatten(0, 1)));
-        const drift = driftOf(world, picked(imagined), real);
-        return noise!.map((value, i) => {
-          const frame = from + (i % world.chunk) + 1;
-          return { frame, psnr: value, ssim: likeness![i]!, drift: drift?.[i] ?? null };
-        });
-      });
-      return chunks.flat();
-    }),
-  );
-}
-
-/** Root mean square distance of latents, per frame, [B·C]. */
-function driftOf(world: World, imagined: Tensor, real_BC3HW: Tensor): number[] | undefined {
-  const there = world.encodeFrames?.(real_BC3HW);
-  const [frames = 0, fresh = 0] = [imagined.shape[2], there?.shape[2]];
-  if (!there || frames < fresh) return undefined;
-  return imagined
-    .narrow(2, frames - fresh, fresh) // some worlds give their memory too, before what is new
-    .sub(there)
-    .square()
-    .mean([1, 3, 4])
-    .sqrt()
-    .flatten()
-    .cpu()
     .toArray()
     .map(Number);
 }
@@ -252,20 +188,3 @@ function verdicts(outcomes: readonly Outcome[], threshold: number, holdFrames: n
     agreement: share((o) => o.dreamt === o.truth),
   };
 }
-
-function byFrame(errors: readonly FrameError[]): HorizonRow[] {
-  const rows = new Map<number, FrameError[]>();
-  for (const error of errors) rows.set(error.frame, [...(rows.get(error.frame) ?? []), error]);
-  return [...rows.entries()]
-    .sort(([a], [b]) => a - b)
-    .map(([frame, own]) => ({
-      frame,
-      psnr: mean(own.map((error) => error.psnr)),
-      ssim: mean(own.map((error) => error.ssim)),
-      drift: own[0]?.drift == null ? null : mean(own.map((error) => error.drift ?? 0)),
-      samples: own.length,
-    }));
-}
-
-const mean = (values: readonly number[]): number =>
-  values.reduce((sum, value) => sum + value, 0) / Math.max(values.length, 1);
