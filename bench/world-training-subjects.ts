@@ -63,7 +63,7 @@ export function subjects(device: Device, tiny: boolean): Subject[] {
         pace(device, seconds, () =>
           judgeCourse(
             frames,
-            throughPictures(judged, frames),
+            { seen: throughPictures(judged, frames) },
             judgeSettings.parse({ ...small, ...graph(way) }),
           ),
         ),

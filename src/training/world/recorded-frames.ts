@@ -68,7 +68,7 @@ export class RecordedFrames {
 
   /** Pictures of these rows in [-1, 1], [N, 3, H, W]. */
   pick(rows: Tensor): Tensor {
-    return this.pictures.indexSelect(0, rows).permute([0, 3, 1, 2]).contiguous().float().div(127.5).sub(1);
+    return asPictures(this.pictures, rows);
   }
 
   /** Every n-th row, int64. */
@@ -81,6 +81,10 @@ export class RecordedFrames {
     return scope(() => randint(0, this.count, [count], { generator }).to({ device: this.device }));
   }
 }
+
+/** Rows of bytes, [F, H, W, 3], in [-1, 1], [N, 3, H, W]. */
+export const asPictures = (bytes_FHW3: Tensor, rows: Tensor): Tensor =>
+  bytes_FHW3.indexSelect(0, rows).permute([0, 3, 1, 2]).contiguous().float().div(127.5).sub(1);
 
 /** Recordings of before goals were kept know their own task's only; those rows say nothing of the others. */
 function goalsOf(shard: ReadonlyMap<string, Tensor>): ArrayLike<bigint> & Iterable<bigint> {

@@ -43,13 +43,17 @@ export class RecordedTruth implements TruthSource {
   readonly #frames: RecordedFrames;
   readonly #episodes: RecordedFrames["episodes"];
 
-  /** Episodes shorter than one chunk are left out; of longer ones, whole chunks up to `chunks` are used. */
-  constructor(frames: RecordedFrames, options: { episodes: number; chunk: number }) {
+  /**
+   * Episodes shorter than one chunk are left out; of longer ones, whole chunks are used. The first `episodes`, or with `spread` as many from
+   * all over the recordings.
+   */
+  constructor(frames: RecordedFrames, options: { episodes: number; chunk: number; spread?: boolean }) {
     this.#frames = frames;
     this.tasks = frames.tasks;
-    this.#episodes = frames.episodes
-      .filter(({ length }) => length >= options.chunk)
-      .slice(0, options.episodes);
+    const all = frames.episodes.filter(({ length }) => length >= options.chunk);
+    const stride = options.spread ? Math.max(1, all.length / options.episodes) : 1;
+    const count = Math.min(options.episodes, all.length);
+    this.#episodes = Array.from({ length: count }, (_, i) => all[Math.floor(i * stride)]!);
     if (this.#episodes.length === 0)
       throw new UserError(`no recorded episode has ${options.chunk} actions: there is nothing to replay`);
   }
@@ -58,9 +62,14 @@ export class RecordedTruth implements TruthSource {
     return this.#episodes.length;
   }
 
+  /** Where these episodes are in the recordings. */
+  spans(from: number, count: number): RecordedFrames["episodes"] {
+    return this.#episodes.slice(from, from + count);
+  }
+
   group(from: number, count: number, chunk: number): TruthGroup {
     const frames = this.#frames;
-    const spans = this.#episodes.slice(from, from + count);
+    const spans = this.spans(from, count);
     const states = frames.states;
     return {
       tasks: spans.map(({ task }) => task),
