@@ -27,12 +27,13 @@ KEYFRAMES=${KEYFRAMES:-0}                   # keyframe starts, for Wan
 MINUTES=${MINUTES:-}                        # the most that each training may take; absent: its steps decide
 shipped=checkpoints/opensora-tabletop-object
 
-# Training steps: autoencoder, denoiser, denoiser a second time with the rate raised again, judge. RATE is the first time's schedule.
+# Training steps: autoencoder, denoiser, denoiser a second time with the rate raised again, judge. RATE is the first time's schedule,
+# EMA how slowly averaged weights forget.
 case $FAMILY in
   opensora)
     VAE_STEPS=${VAE_STEPS:-1200} VAE_BATCH=${VAE_BATCH:-256} VAE_PRECISION=${VAE_PRECISION:-fp32} # more are better; the committed world also had detail_weight=0
     DENOISER_STEPS=${DENOISER_STEPS:-14300} BATCH=${BATCH:-128} RATE=${RATE:-cosine}
-    MORE_STEPS=${MORE_STEPS:-10300} MORE_RATE=${MORE_RATE:-4e-4}
+    MORE_STEPS=${MORE_STEPS:-10300} MORE_RATE=${MORE_RATE:-4e-4} EMA=${EMA:-0.9995} MORE_EMA=${MORE_EMA:-0.9995}
     JUDGE_STEPS=${JUDGE_STEPS:-2600} JUDGE_FROM=${JUDGE_FROM:-}
     HIDDEN=${HIDDEN:-192} DEPTH=${DEPTH:-5} HEADS=${HEADS:-4} PATCH=${PATCH:-2}
     vae_sizes=()
@@ -40,7 +41,7 @@ case $FAMILY in
   evac)
     VAE_STEPS=${VAE_STEPS:-5400} VAE_BATCH=${VAE_BATCH:-128} VAE_PRECISION=${VAE_PRECISION:-bf16}
     DENOISER_STEPS=${DENOISER_STEPS:-3900} BATCH=${BATCH:-128} RATE=${RATE:-constant}
-    MORE_STEPS=${MORE_STEPS:-2900} MORE_RATE=${MORE_RATE:-5e-4}
+    MORE_STEPS=${MORE_STEPS:-2900} MORE_RATE=${MORE_RATE:-5e-4} EMA=${EMA:-0.9995} MORE_EMA=${MORE_EMA:-0.999}
     JUDGE_STEPS=${JUDGE_STEPS:-1200} JUDGE_FROM=${JUDGE_FROM-$shipped}
     CHANNELS=${CHANNELS:-64}                # of its denoiser, a multiple of 32
     PREDICTOR_STEPS=${PREDICTOR_STEPS:-1500} # of its action predictor
@@ -49,7 +50,7 @@ case $FAMILY in
   wan)
     VAE_STEPS=${VAE_STEPS:-2000} VAE_BATCH=${VAE_BATCH:-32} VAE_PRECISION=${VAE_PRECISION:-bf16} # more are better, much
     DENOISER_STEPS=${DENOISER_STEPS:-10500} BATCH=${BATCH:-256} RATE=${RATE:-cosine}
-    MORE_STEPS=${MORE_STEPS:-0} MORE_RATE=${MORE_RATE:-4e-4}
+    MORE_STEPS=${MORE_STEPS:-0} MORE_RATE=${MORE_RATE:-4e-4} EMA=${EMA:-0.999} MORE_EMA=${MORE_EMA:-0.999}
     JUDGE_STEPS=${JUDGE_STEPS:-300} JUDGE_FROM=${JUDGE_FROM-$shipped}
     HIDDEN=${HIDDEN:-288} DEPTH=${DEPTH:-8} HEADS=${HEADS:-6} LATENTS=${LATENTS:-96}
     vae_sizes=(--set z_dim="$LATENTS")
@@ -93,12 +94,12 @@ fi
 }
 [ -f "$world/model-00001.safetensors" ] || [ -f "$world/evac.json" ] || {
   say "denoiser"
-  learn train --steps "$DENOISER_STEPS" --batch "$BATCH" "${sizes[@]}" --set precision="$PRECISION" --set ema_decay=0.9995 --set lr_scheduler="$RATE"
+  learn train --steps "$DENOISER_STEPS" --batch "$BATCH" "${sizes[@]}" --set precision="$PRECISION" --set ema_decay="$EMA" --set lr_scheduler="$RATE"
 }
 [ "$MORE_STEPS" = 0 ] || [ -d "$OUT/first" ] || {
   say "denoiser, a second time"
   rm -rf "$OUT/first.part"; cp -r "$world" "$OUT/first.part"
-  learn train --steps "$MORE_STEPS" --batch "$BATCH" "${sizes[@]}" --set precision="$PRECISION" --set ema_decay=0.999 --set init_from="$OUT/first.part" --set lr="$MORE_RATE"
+  learn train --steps "$MORE_STEPS" --batch "$BATCH" "${sizes[@]}" --set precision="$PRECISION" --set ema_decay="$MORE_EMA" --set init_from="$OUT/first.part" --set lr="$MORE_RATE"
   mv "$OUT/first.part" "$OUT/first"
 }
 [ -f "$world/taskemb_resnet_rm.pth" ] || {
