@@ -13,9 +13,7 @@ import {
   type EpisodeJob,
   type EpisodeOutcome,
   type RecordingSettings,
-  ScenePlayer,
-  ShardRecorder,
-  type ShardSummary,
+  type ShardRecorder,
 } from "#envs";
 import type { Policy } from "#policies";
 import { UserError } from "#registry";
@@ -23,14 +21,12 @@ import { Generator, scope, type Tensor } from "#tensor";
 import { SlotNoise, type World } from "#worlds";
 import { type BegunScene, beginScene, dreamtAsking } from "./begun-scene.ts";
 import { dream } from "./dream.ts";
+import { GroupRecorder } from "./group-recorder.ts";
 import { dealtTemperature, type PolicyPlay, policyAnswers } from "./policy-answers.ts";
 
-export class DreamRecorder implements Disposable {
+export class DreamRecorder extends GroupRecorder {
   readonly #policy: Policy;
   readonly #world: World;
-  readonly #settings: RecordingSettings;
-  readonly #play: PolicyPlay;
-  readonly #player: ScenePlayer;
 
   constructor(actors: { policy: Policy; world: World }, settings: RecordingSettings, play: PolicyPlay) {
     const { policy, world } = actors;
@@ -39,48 +35,31 @@ export class DreamRecorder implements Disposable {
         `the policy answers with ${policy.chunk} actions and the world takes ${world.chunk}: they do not fit`,
       );
     }
+    super(settings, play);
     this.#policy = policy;
     this.#world = world;
-    this.#settings = settings;
-    this.#play = play;
-    this.#player = new ScenePlayer(settings.suite, settings.size);
   }
 
-  async collect(
-    jobs: readonly EpisodeJob[],
-    path: string,
-    onEpisode: (outcome: EpisodeOutcome) => void,
-  ): Promise<ShardSummary> {
-    const { size } = this.#settings;
-    const recorder = new ShardRecorder({ width: size, height: size, wrist: false });
-    for (let from = 0; from < jobs.length; from += this.#play.at_once) {
-      scope(() => {
-        const together = jobs.slice(from, from + this.#play.at_once);
-        const group = together.map((job) => beginScene(this.#player, job, size));
-        const actions_BTA = this.#dream(group);
-        for (const [b, episode] of group.entries()) {
-          onEpisode(this.#record(episode, actions_BTA.select(0, b), recorder));
-          this.#player.done(episode.job.task, episode.scene);
-        }
+  protected record(jobs: readonly EpisodeJob[], recorder: ShardRecorder): EpisodeOutcome[] {
+    return scope(() => {
+      const group = jobs.map((job) => beginScene(this.player, job, this.settings.size));
+      const actions_BTA = this.#dream(group);
+      return group.map((episode, b) => {
+        const outcome = this.#played(episode, actions_BTA.select(0, b), recorder);
+        this.player.done(episode.job.task, episode.scene);
+        return outcome;
       });
-      await new Promise(setImmediate); // messages go out
-    }
-    recorder.write(path);
-    return { episodes: recorder.episodes, frames: recorder.frames, attempts: jobs.length };
-  }
-
-  [Symbol.dispose](): void {
-    this.#player[Symbol.dispose]();
+    });
   }
 
   /** What the policy does in the dream, [B, T, A]; the same group of episodes gives the same actions. */
   #dream(group: readonly BegunScene[]): Tensor {
-    const { sentences } = this.#player;
+    const { sentences } = this.player;
     const streams = group.map(({ job }) => new Generator(job.seed));
     const noise = new SlotNoise(group.length, group[0]!.job.seed);
-    const chunks = Math.ceil(this.#settings.steps / this.#world.chunk);
+    const chunks = Math.ceil(this.settings.steps / this.#world.chunk);
     const starts = group.map(({ start }) => start);
-    const temperatures = group.map(({ job }) => dealtTemperature(job, this.#play, sentences.length));
+    const temperatures = group.map(({ job }) => dealtTemperature(job, this.play, sentences.length));
     const { actions } = dream({ world: this.#world, noise }, starts, chunks, (pictures_B3HW) =>
       policyAnswers(this.#policy, dreamtAsking(pictures_B3HW, group, temperatures, streams)),
     );
@@ -88,8 +67,8 @@ export class DreamRecorder implements Disposable {
     return actions;
   }
 
-  #record({ job, scene }: BegunScene, actions_TA: Tensor, recorder: ShardRecorder): EpisodeOutcome {
-    const end = new EpisodeEnd(this.#settings);
+  #played({ job, scene }: BegunScene, actions_TA: Tensor, recorder: ShardRecorder): EpisodeOutcome {
+    const end = new EpisodeEnd(this.settings);
     const [length = 0, width = 0] = actions_TA.shape;
     const numbers = actions_TA.cpu().contiguous().data() as Float32Array;
     recorder.addFrame(scene.frame());

@@ -10,7 +10,7 @@ import { z } from "zod";
 import { writeJsonFile, writeTorchState } from "#formats";
 import { cat, type Generator, keep, randint, randn, scope, type Tensor } from "#tensor";
 import {
-  AutoencoderKL,
+  type AutoencoderKL,
   type AutoencoderLesson,
   autoencoderLoss,
   autoencoderSizes,
@@ -19,18 +19,13 @@ import {
   standardiseLatents,
 } from "#worlds";
 import { drawHands, handView, recordedPoses } from "./evac-view.ts";
-import { initialise } from "./initialise.ts";
-import { detailWeight } from "./lesson-settings.ts";
-import { firstStage, readPictureAutoencoder } from "./picture-autoencoder.ts";
+import { firstStage, newPictureAutoencoder, pictureAutoencoderSettings } from "./picture-autoencoder.ts";
 import type { RecordedFrames } from "./recorded-frames.ts";
-import { stored, storedType } from "./stored-weights.ts";
+import { stored } from "./stored-weights.ts";
 import { type LoopHooks, randomNumbers, type Teacher, trainingLoop } from "./training-loop.ts";
 import { WeightTraining, weightTrainingSettings } from "./weight-training.ts";
 
-export const evacAutoencoderSettings = weightTrainingSettings.extend({
-  steps: z.int().positive().default(3000),
-  batch_size: z.int().positive().default(128),
-  lr: z.number().positive().default(1e-3),
+export const evacAutoencoderSettings = pictureAutoencoderSettings.extend({
   ch: z.int().positive().default(16),
   ch_mult: z
     .array(z.int().positive())
@@ -38,15 +33,8 @@ export const evacAutoencoderSettings = weightTrainingSettings.extend({
     .default([1, 2, 4, 4])
     .describe("each level but the first halves the picture"),
   num_res_blocks: z.int().positive().default(1),
-  norm_num_groups: z.int().positive().default(8),
   z_channels: z.int().positive().default(32),
-  squared_weight: z.number().min(0).default(2),
-  detail_weight: detailWeight,
-  kl_weight: z.number().min(0).default(1e-4),
   drawn_share: z.number().min(0).max(1).default(0.15).describe("of lessons that are drawings of poses"),
-  precision: z.enum(["fp32", "bf16"]).default("fp32").describe("of the network while it learns"),
-  init_from: z.string().nullish().describe("a world whose autoencoder to go on from"),
-  store: storedType,
 });
 export type EvacAutoencoderSettings = z.infer<typeof evacAutoencoderSettings>;
 
@@ -67,13 +55,7 @@ export async function trainEvacAutoencoder(
       params: { ddconfig: { ch, ch_mult, num_res_blocks, norm_num_groups, z_channels } },
     },
   });
-  const vae = new AutoencoderKL(autoencoderSizes(sizes), { device: frames.device });
-  initialise(vae, settings.seed);
-  if (settings.init_from) {
-    const source = settings.init_from;
-    vae.loadState(readPictureAutoencoder(source, { device: frames.device }).state(), { source });
-  }
-  if (settings.precision === "bf16") vae.to({ dtype: "bfloat16" });
+  const vae = newPictureAutoencoder(autoencoderSizes(sizes), settings, frames.device);
   const training = new WeightTraining(
     vae,
     weightTrainingSettings.strip().parse(settings),

@@ -11,36 +11,24 @@ import {
   autoencoderLoss,
   standardiseLatents,
 } from "#worlds";
-import { initialise } from "./initialise.ts";
-import { detailWeight } from "./lesson-settings.ts";
-import { openSoraFolder, readPictureAutoencoder } from "./picture-autoencoder.ts";
+import { newPictureAutoencoder, openSoraFolder, pictureAutoencoderSettings } from "./picture-autoencoder.ts";
 import type { RecordedFrames } from "./recorded-frames.ts";
-import { stored, storedType } from "./stored-weights.ts";
+import { stored } from "./stored-weights.ts";
 import { type Course, type LoopHooks, type Teacher, trainingLoop } from "./training-loop.ts";
 import { WeightTraining, weightTrainingSettings } from "./weight-training.ts";
 
-export const autoencoderSettings = weightTrainingSettings.extend({
-  steps: z.int().positive().default(3000),
-  batch_size: z.int().positive().default(128),
-  lr: z.number().positive().default(1e-3),
+export const autoencoderSettings = pictureAutoencoderSettings.extend({
   block_out_channels: z
     .array(z.int().positive())
     .min(2)
     .default([16, 32, 64])
-    .describe("each level halves the picture"),
+    .describe("each level but the first halves the picture"),
   latent_channels: z
     .int()
     .positive()
     .default(4)
     .describe("more keep more detail; published worlds have 4, eight times smaller"),
   layers_per_block: z.int().positive().default(1),
-  norm_num_groups: z.int().positive().default(8),
-  squared_weight: z.number().min(0).default(2),
-  detail_weight: detailWeight,
-  kl_weight: z.number().min(0).default(1e-4),
-  precision: z.enum(["fp32", "bf16"]).default("fp32").describe("of the network while it learns"),
-  init_from: z.string().nullish().describe("a world whose autoencoder to go on from"),
-  store: storedType,
 });
 export type AutoencoderSettings = z.infer<typeof autoencoderSettings>;
 
@@ -77,13 +65,7 @@ export function autoencoderCourse(frames: RecordedFrames, settings: AutoencoderS
     out_channels: 3,
     scaling_factor: 1,
   };
-  const vae = new AutoencoderKL(sizes, { device: frames.device });
-  initialise(vae, settings.seed);
-  if (settings.init_from) {
-    const source = settings.init_from;
-    vae.loadState(readPictureAutoencoder(source, { device: frames.device }).state(), { source });
-  }
-  if (settings.precision === "bf16") vae.to({ dtype: "bfloat16" });
+  const vae = newPictureAutoencoder(sizes, settings, frames.device);
   const training = new WeightTraining(
     vae,
     weightTrainingSettings.strip().parse(settings),

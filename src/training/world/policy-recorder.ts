@@ -13,12 +13,11 @@ import {
   Mt19937,
   type PlayedScene,
   type RecordingSettings,
-  ScenePlayer,
-  ShardRecorder,
-  type ShardSummary,
+  type ShardRecorder,
 } from "#envs";
 import type { Policy } from "#policies";
 import { Generator, scope, stack, tensor } from "#tensor";
+import { GroupRecorder } from "./group-recorder.ts";
 import { dealtTemperature, type PolicyPlay, policyAnswers } from "./policy-answers.ts";
 
 interface Playing {
@@ -30,39 +29,19 @@ interface Playing {
   readonly actions: Float32Array[];
 }
 
-export class PolicyRecorder implements Disposable {
+export class PolicyRecorder extends GroupRecorder {
   readonly #policy: Policy;
-  readonly #settings: RecordingSettings;
-  readonly #play: PolicyPlay;
-  readonly #player: ScenePlayer;
 
   constructor(policy: Policy, settings: RecordingSettings, play: PolicyPlay) {
+    super(settings, play);
     this.#policy = policy;
-    this.#settings = settings;
-    this.#play = play;
-    this.#player = new ScenePlayer(settings.suite, settings.size);
   }
 
-  async collect(
-    jobs: readonly EpisodeJob[],
-    path: string,
-    onEpisode: (outcome: EpisodeOutcome) => void,
-  ): Promise<ShardSummary> {
-    const { size } = this.#settings;
-    const recorder = new ShardRecorder({ width: size, height: size, wrist: false });
-    for (let from = 0; from < jobs.length; from += this.#play.at_once) {
-      for (const episode of this.#together(jobs.slice(from, from + this.#play.at_once))) {
-        record(episode, recorder);
-        onEpisode({ job: episode.job, success: episode.end.succeeded, steps: episode.end.steps });
-      }
-      await new Promise(setImmediate); // messages go out
-    }
-    recorder.write(path);
-    return { episodes: recorder.episodes, frames: recorder.frames, attempts: jobs.length };
-  }
-
-  [Symbol.dispose](): void {
-    this.#player[Symbol.dispose]();
+  protected record(jobs: readonly EpisodeJob[], recorder: ShardRecorder): EpisodeOutcome[] {
+    return this.#together(jobs).map((episode) => {
+      record(episode, recorder);
+      return { job: episode.job, success: episode.end.succeeded, steps: episode.end.steps };
+    });
   }
 
   /** Plays a group to its end, one chunk of each at a time. */
@@ -70,16 +49,16 @@ export class PolicyRecorder implements Disposable {
     const all = jobs.map((job) => this.#begin(job));
     for (let left = all; left.length > 0; left = left.filter(({ end }) => !end.reached)) this.#chunk(left);
     for (const { job, scene, random } of all) {
-      this.#player.done(job.task, scene);
+      this.player.done(job.task, scene);
       random.dispose();
     }
     return all;
   }
 
   #begin(job: EpisodeJob): Playing {
-    const scene = this.#player.open(job.task);
+    const scene = this.player.open(job.task);
     scene.begin(job, new Mt19937(job.seed));
-    const end = new EpisodeEnd(this.#settings);
+    const end = new EpisodeEnd(this.settings);
     return { job, scene, end, random: new Generator(job.seed), frames: [scene.frame()], actions: [] };
   }
 
@@ -101,8 +80,8 @@ export class PolicyRecorder implements Disposable {
 
   /** Actions of all episodes, [B, C, A] in one array. */
   #answers(playing: readonly Playing[]): Float32Array {
-    const { size } = this.#settings;
-    const { sentences } = this.#player;
+    const { size } = this.settings;
+    const { sentences } = this.player;
     const last = playing.map(({ frames }) => frames.at(-1)!);
     return scope(
       () =>
@@ -110,7 +89,7 @@ export class PolicyRecorder implements Disposable {
           pictures_BHW3: stack(last.map(({ main }) => tensor(main, { shape: [size, size, 3] }))),
           states_BS: stack(last.map(({ state }) => tensor(state))),
           sentences: playing.map(({ job }) => sentences[job.task]!),
-          temperatures: playing.map(({ job }) => dealtTemperature(job, this.#play, sentences.length)),
+          temperatures: playing.map(({ job }) => dealtTemperature(job, this.play, sentences.length)),
           streams: playing.map(({ random }) => random),
         }).data() as Float32Array,
     ).slice();
