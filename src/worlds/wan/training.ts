@@ -32,7 +32,7 @@ export function videoAutoencoderLoss(
 ): Tensor {
   const { dtype } = vae.conv1.weight; // what the network computes in; errors are float32
   const latents = vae.encode(video.to({ dtype })).float();
-  const decoded = vae.decode(latents.add(noise.mul(latent_noise)).to({ dtype }));
+  const decoded = vae.decodeFree(latents.add(noise.mul(latent_noise)).to({ dtype }));
   const error = decoded.float().sub(video);
   const pictures = (video_BCTHW: Tensor): Tensor => video_BCTHW.transpose(1, 2).flatten(0, 1);
   const weights = detailWeights(pictures(video), detail_weight);

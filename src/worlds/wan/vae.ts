@@ -158,12 +158,17 @@ export class WanVAE extends Module {
 
   /** [B, z, F, h, w] to [B, 3, T, H, W], clamped to [-1, 1]. */
   decode(latents_BzFhw: Tensor): Tensor {
+    return this.decodeFree(latents_BzFhw).clamp(-1, 1);
+  }
+
+  /** The same as the network says it: a clamped number would teach nothing. */
+  decodeFree(latents_BzFhw: Tensor): Tensor {
     const scale = this.#channels("vae_std", latents_BzFhw).reciprocal();
     const raw = latents_BzFhw.div(scale).add(this.#channels("vae_mean", latents_BzFhw));
     const out = streamed(this.conv2.after(raw).split(1, 2), (piece, cache) =>
       this.decoder.stream(piece, cache),
     );
-    return unfoldPixels(out).clamp(-1, 1);
+    return unfoldPixels(out);
   }
 
   /** Made once for each place: copying numbers to a GPU waits for it, and cannot be captured. */
