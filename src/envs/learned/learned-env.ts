@@ -14,40 +14,16 @@ import type { EnvStep, Observation } from "#data";
 import { UserError } from "#registry";
 import type { RewardModel } from "#rewards";
 import { type Device, keep, noGrad, scope, type Tensor, tensor } from "#tensor";
-import {
-  type DenoisingWatcher,
-  FixedSeedNoise,
-  type NoiseSource,
-  SlotNoise,
-  toBytes,
-  type World,
-} from "#worlds";
+import { FixedSeedNoise, type NoiseSource, SlotNoise, toBytes, type World } from "#worlds";
 import type { ResetRequest, VectorEnv } from "../env.ts";
 import { observationOf, outcomeOf } from "./answer.ts";
 import { requireActions, requireFinite } from "./checks.ts";
-import type { DreamFilm } from "./dream-film.ts";
+import type { LearnedEnvParts } from "./parts.ts";
 import { releaseImagination } from "./release.ts";
 import { ResetIds } from "./reset-ids.ts";
-import { rewardChunk } from "./rewards.ts";
 import type { LearnedEnvSettings } from "./settings.ts";
-import { disposeSlot, keepMemory, newSlot, rememberIn, type Slot } from "./slots.ts";
-import type { Starts } from "./starts.ts";
-
-/** For videos, truth meters and parity: sees what was imagined, while it lives. */
-export interface ImaginationWatcher {
-  step?: DenoisingWatcher;
-  /** `slots[b]` is the slot of row b; frames float [B, C, 3, H, W]; opinions [B, C] before rounding. */
-  chunk?(seen: { slots: readonly number[]; frames: Tensor; latents: Tensor; opinions: Tensor }): void;
-}
-
-export interface LearnedEnvParts {
-  readonly world: World;
-  readonly judge: RewardModel;
-  readonly starts: Starts;
-  readonly noise?: NoiseSource;
-  readonly watcher?: ImaginationWatcher;
-  readonly film?: DreamFilm | undefined;
-}
+import { disposeSlot, keepMemory, newSlot, playOn, rememberIn, type Slot } from "./slots.ts";
+import { restoreStreams, savedStreams } from "./streams.ts";
 
 export class LearnedEnv implements VectorEnv {
   readonly size: number;
@@ -142,16 +118,11 @@ export class LearnedEnv implements VectorEnv {
 
   /** The positions of all random streams, to be saved between episodes: a resumed run draws the same ones. */
   saveStreams(): Map<string, Tensor> {
-    const noise = this.#noise instanceof SlotNoise ? this.#noise.getState() : [];
-    return new Map([
-      ...this.#resetIds.getState(),
-      ...noise.map((state, slot) => [`noise.${slot}`, state] as const),
-    ]);
+    return savedStreams(this.#resetIds, this.#noise);
   }
 
   restoreStreams(states: ReadonlyMap<string, Tensor>): void {
-    this.#resetIds.setState(states);
-    if (this.#noise instanceof SlotNoise) this.#noise.setState(this.#slotStates(states));
+    restoreStreams(states, this.#resetIds, this.#noise, this.size);
   }
 
   async close(): Promise<void> {
@@ -163,16 +134,6 @@ export class LearnedEnv implements VectorEnv {
   #move(device: Device): void {
     this.#parts.world.to({ device });
     this.#parts.judge.to({ device });
-  }
-
-  #slotStates(states: ReadonlyMap<string, Tensor>): Tensor[] {
-    return Array.from({ length: this.size }, (_, slot) => {
-      const state = states.get(`noise.${slot}`);
-      if (state) return state;
-      throw new UserError(
-        `the saved random streams lack noise.${slot}: they are of an env with another number of slots`,
-      );
-    });
   }
 
   #begin(slots: readonly number[], ids: readonly number[]): void {
@@ -241,7 +202,7 @@ export class LearnedEnv implements VectorEnv {
             world.robotState?.(imagined.memories[b]!),
           );
           const chunk = judged.slice(b * this.chunk, (b + 1) * this.chunk);
-          const earned = this.#account(record, chunk);
+          const earned = playOn(record, chunk, this.settings);
           rewards.set(earned, slot * this.chunk);
           film?.played(
             slot,
@@ -260,21 +221,6 @@ export class LearnedEnv implements VectorEnv {
     return this.#parts.judge
       .judge(frames_BC3HW.flatten(0, 1), sentences)
       .unflatten(0, [slots.length, this.chunk]);
-  }
-
-  /** One slot's rewards for the chunk; its clock, return and ending move on. */
-  #account(slot: Slot, opinions: readonly number[]): readonly number[] {
-    const { rewards, success, memory } = rewardChunk(opinions, slot.rewardMemory, this.settings);
-    slot.rewardMemory = memory;
-    slot.elapsed += this.chunk;
-    slot.return += rewards.reduce((sum, reward) => sum + reward, 0);
-    slot.successOnce ||= success;
-    slot.successAtEnd = success;
-    const ended = success && !this.settings.ignore_terminations;
-    const late = slot.elapsed >= this.settings.max_episode_steps;
-    slot.over = ended ? "terminated" : late ? "truncated" : "no";
-    slot.late = late;
-    return rewards;
   }
 
   #answer(rewards: Float32Array, played: readonly number[]): EnvStep {

@@ -7,7 +7,8 @@
 import type { EpisodeStats } from "#data";
 import { keep, type Tensor } from "#tensor";
 import type { WorldMemory } from "#worlds";
-import { freshRewardMemory, type RewardMemory } from "./rewards.ts";
+import { freshRewardMemory, type RewardMemory, rewardChunk } from "./rewards.ts";
+import type { LearnedEnvSettings } from "./settings.ts";
 
 export interface Slot {
   memory: WorldMemory;
@@ -74,4 +75,23 @@ export function episodeStats(slots: readonly Slot[], withEnd: boolean): EpisodeS
     reward: collect((slot) => slot.return / Math.max(slot.elapsed, 1)),
     ...(withEnd && { success_at_end: collect((slot) => Number(slot.successAtEnd)) }),
   };
+}
+
+/** One slot's rewards for a chunk of the judge's opinions; its clock, return and ending move on. */
+export function playOn(
+  slot: Slot,
+  opinions: readonly number[],
+  settings: LearnedEnvSettings,
+): readonly number[] {
+  const { rewards, success, memory } = rewardChunk(opinions, slot.rewardMemory, settings);
+  slot.rewardMemory = memory;
+  slot.elapsed += opinions.length;
+  slot.return += rewards.reduce((sum, reward) => sum + reward, 0);
+  slot.successOnce ||= success;
+  slot.successAtEnd = success;
+  const ended = success && !settings.ignore_terminations;
+  const late = slot.elapsed >= settings.max_episode_steps;
+  slot.over = ended ? "terminated" : late ? "truncated" : "no";
+  slot.late = late;
+  return rewards;
 }
