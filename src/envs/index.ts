@@ -40,9 +40,9 @@ export {
 export { findSuite, type Suite, suiteNames } from "./packs.ts";
 export { environmentSections } from "./sections/index.ts";
 export { tabletopPack } from "./tabletop/pack.ts";
+export type { ChunkWatcher } from "./vector/chunk-watcher.ts";
 export { type SimulatorEnvSettings, simulatorEnvSettings } from "./vector/settings.ts";
 export {
-  type ChunkWatcher,
   type EnvPosition,
   SimulatorEnv,
   type SimulatorEnvParts,

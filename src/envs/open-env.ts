@@ -7,7 +7,7 @@
 import { Registry, UserError } from "#registry";
 import type { Device, DType, Tensor } from "#tensor";
 import type { VectorEnv } from "./env.ts";
-import type { ChunkWatcher } from "./vector/simulator-env.ts";
+import type { ChunkWatcher } from "./vector/chunk-watcher.ts";
 
 type Section = Readonly<Record<string, unknown>> & { readonly env_type: string };
 

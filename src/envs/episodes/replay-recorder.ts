@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { mujocoVersion } from "#mujoco";
 import type { Suite } from "../packs.ts";
-import type { ChunkWatcher, PlayedChunk } from "../vector/simulator-env.ts";
+import type { ChunkWatcher, PlayedChunk } from "../vector/chunk-watcher.ts";
 import { type Sight, type SlotStart, storedStart } from "../vector/slot-host.ts";
 import { encodeNumbers, writeReplay } from "./replay-file.ts";
 

@@ -7,47 +7,25 @@
  */
 import type { EnvStep, Observation } from "#data";
 import { UserError } from "#registry";
-import { scope, type Tensor } from "#tensor";
+import type { Tensor } from "#tensor";
 import { actionSize } from "../engine/scene-simulation.ts";
 import type { ResetRequest, VectorEnv } from "../env.ts";
 import { findSuite, type Suite } from "../packs.ts";
 import { ChunkBoard } from "./chunk-board.ts";
-import { type EpisodeAccount, enterStep, episodeStats, newAccount, type Outcome } from "./episode-account.ts";
+import type { ChunkWatcher } from "./chunk-watcher.ts";
+import { type EpisodeAccount, enterStep, episodeStats, newAccount } from "./episode-account.ts";
 import { EvaluationTally, type TaskTally } from "./evaluation-tally.ts";
 import { HostPool } from "./host-pool.ts";
+import { readActions } from "./read-actions.ts";
 import { exhausted, locateStart, ResetIds } from "./reset-ids.ts";
 import type { SimulatorEnvSettings } from "./settings.ts";
-import type { ChunkSight, Sight, SlotSnapshot, SlotStart } from "./slot-host.ts";
+import type { ChunkSight, SlotSnapshot, SlotStart } from "./slot-host.ts";
 import { SlotViews } from "./slot-views.ts";
 
 /** This env among its siblings: each env worker has one per pipeline stage. */
 export interface EnvPosition {
   readonly instance: number;
   readonly instances: number;
-}
-
-export interface PlayedChunk {
-  readonly slot: number;
-  readonly actions: Float32Array; // [C, A]
-  readonly sight: ChunkSight;
-  readonly outcomes: readonly Outcome[]; // [C]
-  readonly account: Readonly<EpisodeAccount>; // after the chunk
-}
-
-/** For videos and recordings: sees every chunk of every slot. The env waits for what it returns. */
-export interface ChunkWatcher {
-  /** Whether pictures between the last ones of chunks are wanted, by slot. */
-  films?(slot: number): boolean;
-  began?(start: SlotStart, instruction: string, sight: Sight): void | Promise<void>;
-  /** After all slots of a reset began. */
-  settled?(): void | Promise<void>;
-  played?(chunk: PlayedChunk): void | Promise<void>;
-  /** After all slots played their chunk, before those that are done reset. */
-  chunkEnded?(): void | Promise<void>;
-  /** The loop draws new starts: a pass over the slots is complete. */
-  rolloutEnded?(): void | Promise<void>;
-  /** The env closes. */
-  closed?(): void | Promise<void>;
 }
 
 export interface SimulatorEnvParts extends Partial<EnvPosition> {
@@ -174,7 +152,7 @@ export class SimulatorEnv implements VectorEnv {
 
   async step(actions: Tensor): Promise<EnvStep> {
     await this.#telling;
-    const { chunk, rows } = this.#readActions(actions);
+    const { chunk, rows } = readActions(actions, this.size);
     const { auto_reset: autoReset, ignore_terminations: ignore } = this.settings;
     const rests = (counted: boolean) => counted && !autoReset && !ignore; // over, and nothing follows before the next reset
     const playing = this.#slots.flatMap(({ start, counted }, slot) =>
@@ -273,24 +251,5 @@ export class SimulatorEnv implements VectorEnv {
     if (!this.settings.use_fixed_reset_state_ids) return this.#resetIds.drawFor(slots);
     this.#resetIds.advance();
     return slots.map((slot) => this.resetIds[slot]!);
-  }
-
-  #readActions(actions: Tensor): { chunk: number; rows: Float32Array[] } {
-    const [size, chunk = 0, width] = actions.shape;
-    if (actions.ndim !== 3 || size !== this.size || chunk < 1 || width !== actionSize)
-      throw new UserError(
-        `actions of shape [${actions.shape.join(", ")}]; this env takes [${this.size}, C, ${actionSize}]: envs, actions per chunk, action size`,
-      );
-    const numbers = scope(
-      () => actions.to({ dtype: "float32", device: "cpu" }).contiguous().data() as Float32Array,
-    );
-    const bad = numbers.findIndex((value) => !Number.isFinite(value));
-    const length = chunk * actionSize;
-    if (bad >= 0)
-      throw new UserError(
-        `the action for env ${Math.floor(bad / length)}, step ${Math.floor((bad % length) / actionSize)} of the chunk, ` +
-          `has ${numbers[bad]} as number ${bad % actionSize}; actions must be finite`,
-      );
-    return { chunk, rows: this.#slots.map((_, slot) => numbers.slice(slot * length, (slot + 1) * length)) };
   }
 }

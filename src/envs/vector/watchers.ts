@@ -1,5 +1,5 @@
 /** Several watchers as one. */
-import type { ChunkWatcher } from "./simulator-env.ts";
+import type { ChunkWatcher } from "./chunk-watcher.ts";
 
 export function watchAll(watchers: readonly ChunkWatcher[]): ChunkWatcher {
   const each = async (tell: (watcher: ChunkWatcher) => void | Promise<void>) => {
