@@ -28,7 +28,7 @@ MINUTES=${MINUTES:-}                        # the most that each training may ta
 shipped=checkpoints/opensora-tabletop-object
 
 # Training steps: autoencoder, denoiser, denoiser a second time with the rate raised again, judge. RATE is the first time's schedule,
-# EMA how slowly averaged weights forget.
+# EMA: how slowly averaged weights forget.
 case $FAMILY in
   opensora)
     VAE_STEPS=${VAE_STEPS:-1200} VAE_BATCH=${VAE_BATCH:-256} VAE_PRECISION=${VAE_PRECISION:-fp32} # more are better; the committed world also had detail_weight=0

@@ -43,10 +43,7 @@ export async function collectFootage(argv: string[]): Promise<void> {
     ...(values.policy !== undefined && {
       policy: {
         section: policySection(values.policy, suite, keyValues("--model-set", values["model-set"] ?? [])),
-        play: {
-          temperatures: temperaturesOf(values.temperatures),
-          at_once: values.world === undefined ? 12 : 24,
-        },
+        temperatures: temperaturesOf(values.temperatures),
         device: deviceOf(values.device),
         ...(values.world !== undefined && { world: values.world }),
       },

@@ -10,12 +10,16 @@ export interface Imagination {
 }
 
 /** Weights and captured graphs; on an accelerator also what the allocator keeps, for the other processes there. */
-export function releaseImagination({ world, judge }: Imagination): void {
-  const weights = (): Tensor[] => [...world.state().values(), ...judge.state().values()];
+export function releaseImagination({
+  world,
+  judge,
+}: Pick<Imagination, "world"> & Partial<Imagination>): void {
+  const networks = judge ? [world, judge] : [world];
+  const weights = (): Tensor[] => networks.flatMap((network) => [...network.state().values()]);
   const there = weights();
   const isAway = there.some(({ device }) => device !== "cpu");
   // Whoever leaves a GPU also forgets what was captured there.
-  if (isAway) for (const network of [world, judge]) network.to({ device: "cpu" });
+  if (isAway) for (const network of networks) network.to({ device: "cpu" });
   for (const weight of new Set([...there, ...weights()])) weight.dispose();
   if (isAway) emptyCache();
 }

@@ -82,7 +82,7 @@ function orderOf(
         ...(model.is_lora ? { lora_path: saved } : { model_path: saved }),
         ...(device === "cpu" && { precision: "fp32" }), // 16 bits are slower there
       },
-      play: { temperatures, at_once: dreams ? 24 : 12 },
+      temperatures,
       device,
       ...(dreams && { world: dreams.world }),
     },

@@ -15,7 +15,7 @@ import { PolicyRecorder } from "./policy-recorder.ts";
 
 const suite = "tabletop_object";
 const settings = recordingSettings.parse({ suite, size: 16, steps: 16 });
-const play = { temperatures: [1, 0], at_once: 3 };
+const temperatures = [1, 0];
 const jobs = [0, 1, 2].map((task) => ({ task, start: -1, seed: 7_000_000 + task }));
 const folder = mkdtempSync(join(tmpdir(), "reverie-dreamt-"));
 
@@ -53,8 +53,8 @@ test("a policy in a dream begins as in the simulator and goes on otherwise; what
   const policy = await openPolicy();
   const { world: where } = await toyWorld(suite, 6);
   const world = await openWorld(where, { device: "cpu", size: [16, 16], samplingSteps: 1 });
-  using dreaming = new DreamRecorder({ policy, world }, settings, play);
-  using awake = new PolicyRecorder(policy, settings, play);
+  using dreaming = new DreamRecorder({ policy, world }, settings, temperatures);
+  using awake = new PolicyRecorder(policy, settings, temperatures);
   const [dreamt, seen] = [join(folder, "dreamt.safetensors"), join(folder, "seen.safetensors")];
   const told: number[] = [];
   await dreaming.collect(jobs, dreamt, ({ steps }) => told.push(steps));

@@ -16,28 +16,29 @@ import {
   type ShardRecorder,
 } from "#envs";
 import type { Policy } from "#policies";
-import { UserError } from "#registry";
 import { Generator, scope, type Tensor } from "#tensor";
 import { SlotNoise, type World } from "#worlds";
 import { type BegunScene, beginScene, dreamtAsking } from "./begun-scene.ts";
 import { dream } from "./dream.ts";
 import { GroupRecorder } from "./group-recorder.ts";
-import { dealtTemperature, type PolicyPlay, policyAnswers } from "./policy-answers.ts";
+import { dealtTemperature, policyAnswers, requireChunk } from "./policy-answers.ts";
 
 export class DreamRecorder extends GroupRecorder {
   readonly #policy: Policy;
   readonly #world: World;
+  readonly #temperatures: readonly number[];
 
-  constructor(actors: { policy: Policy; world: World }, settings: RecordingSettings, play: PolicyPlay) {
-    const { policy, world } = actors;
-    if (policy.chunk !== world.chunk) {
-      throw new UserError(
-        `the policy answers with ${policy.chunk} actions and the world takes ${world.chunk}: they do not fit`,
-      );
-    }
-    super(settings, play);
+  /** `temperatures` are dealt to episodes in turn; 0 is greedy. */
+  constructor(
+    { policy, world }: { policy: Policy; world: World },
+    settings: RecordingSettings,
+    temperatures: readonly number[],
+  ) {
+    requireChunk(policy, world.chunk);
+    super(settings, 24);
     this.#policy = policy;
     this.#world = world;
+    this.#temperatures = temperatures;
   }
 
   protected record(jobs: readonly EpisodeJob[], recorder: ShardRecorder): EpisodeOutcome[] {
@@ -59,7 +60,7 @@ export class DreamRecorder extends GroupRecorder {
     const noise = new SlotNoise(group.length, group[0]!.job.seed);
     const chunks = Math.ceil(this.settings.steps / this.#world.chunk);
     const starts = group.map(({ start }) => start);
-    const temperatures = group.map(({ job }) => dealtTemperature(job, this.play, sentences.length));
+    const temperatures = group.map(({ job }) => dealtTemperature(job, this.#temperatures, sentences.length));
     const { actions } = dream({ world: this.#world, noise }, starts, chunks, (pictures_B3HW) =>
       policyAnswers(this.#policy, dreamtAsking(pictures_B3HW, group, temperatures, streams)),
     );

@@ -7,16 +7,16 @@ import {
   ShardRecorder,
   type ShardSummary,
 } from "#envs";
-import type { PolicyPlay } from "./policy-answers.ts";
 
 export abstract class GroupRecorder implements Disposable {
   protected readonly settings: RecordingSettings;
-  protected readonly play: PolicyPlay;
   protected readonly player: ScenePlayer;
+  readonly #atOnce: number;
 
-  constructor(settings: RecordingSettings, play: PolicyPlay) {
+  /** `atOnce`: episodes of a group. */
+  constructor(settings: RecordingSettings, atOnce: number) {
     this.settings = settings;
-    this.play = play;
+    this.#atOnce = atOnce;
     this.player = new ScenePlayer(settings.suite, settings.size);
   }
 
@@ -29,10 +29,10 @@ export abstract class GroupRecorder implements Disposable {
     onEpisode: (outcome: EpisodeOutcome) => void,
   ): Promise<ShardSummary> {
     const { size } = this.settings;
-    const { at_once } = this.play;
     const recorder = new ShardRecorder({ width: size, height: size, wrist: false });
-    for (let from = 0; from < jobs.length; from += at_once) {
-      for (const outcome of this.record(jobs.slice(from, from + at_once), recorder)) onEpisode(outcome);
+    for (let from = 0; from < jobs.length; from += this.#atOnce) {
+      const group = jobs.slice(from, from + this.#atOnce);
+      for (const outcome of this.record(group, recorder)) onEpisode(outcome);
       await new Promise(setImmediate); // messages go out
     }
     recorder.write(path);

@@ -6,7 +6,6 @@ export { type JudgeSettings, judgeSettings, trainJudge } from "./judge.ts";
 export { familyOf, openJudge, openWorld } from "./open-world.ts";
 export { type AutoencoderSettings, autoencoderSettings, trainAutoencoder } from "./opensora-autoencoder.ts";
 export { type DenoiserSettings, denoiserSettings, trainDenoiser } from "./opensora-denoiser.ts";
-export type { PolicyPlay } from "./policy-answers.ts";
 export { PolicyRecorder } from "./policy-recorder.ts";
 export { RecordedFrames, WindowSampler } from "./recorded-frames.ts";
 export { type RecordingOrder, type RecordingRequest, recordEpisodes } from "./recording.ts";

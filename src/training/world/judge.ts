@@ -7,6 +7,7 @@
  */
 import { join } from "node:path";
 import { z } from "zod";
+import { releaseImagination } from "#envs";
 import { readTorchState, writeJsonFile, writeTorchState } from "#formats";
 import { UserError } from "#registry";
 import {
@@ -91,7 +92,9 @@ async function dreamsOf(
 ): Promise<DreamtFrames> {
   const { device, size } = frames;
   const world = await openWorld(folder, { device, size, ...asImagined(device) });
-  return dreamtFrames(world, frames, { episodes, seed, ...(say && { say }) });
+  const dreamt = await dreamtFrames(world, frames, { episodes, seed, ...(say && { say }) });
+  releaseImagination({ world });
+  return dreamt;
 }
 
 export interface JudgeCourse extends Course<JudgeLesson> {

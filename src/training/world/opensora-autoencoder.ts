@@ -34,7 +34,6 @@ export type AutoencoderSettings = z.infer<typeof autoencoderSettings>;
 
 /** Frames that the spread of latents is measured on. */
 const scaleSample = 1024;
-const weightsName = "diffusion_pytorch_model.safetensors";
 
 export async function trainAutoencoder(
   frames: RecordedFrames,
@@ -92,7 +91,7 @@ function writeAutoencoder(
   const vae = new AutoencoderKL(sizes, { device: frames.device }); // float32, whatever it learnt in
   vae.loadState(learnt.state());
   scope(() => standardiseLatents(vae, frames.pick(frames.every(spread))));
-  writeSafetensors(join(folder, weightsName), stored(vae.state(), store));
+  writeSafetensors(join(folder, "diffusion_pytorch_model.safetensors"), stored(vae.state(), store));
   writeJsonFile(join(folder, "config.json"), { _class_name: "AutoencoderKL", ...sizes });
   vae.dispose();
 }

@@ -45,7 +45,11 @@ export function newPictureAutoencoder(
 ): AutoencoderKL {
   const vae = new AutoencoderKL(sizes, { device });
   initialise(vae, seed);
-  if (source) vae.loadState(readPictureAutoencoder(source, { device }).state(), { source });
+  if (source) {
+    const other = readPictureAutoencoder(source, { device });
+    vae.loadState(other.state(), { source });
+    other.dispose();
+  }
   return precision === "bf16" ? vae.to({ dtype: "bfloat16" }) : vae;
 }
 

@@ -7,14 +7,8 @@
  */
 import type { EpisodeJob } from "#envs";
 import type { Policy } from "#policies";
+import { UserError } from "#registry";
 import { type Generator, noGrad, scope, type Tensor, tensor, zeros } from "#tensor";
-
-export interface PolicyPlay {
-  /** Dealt to episodes in turn; 0 means greedy. */
-  readonly temperatures: readonly number[];
-  /** Episodes that play at once. */
-  readonly at_once: number;
-}
 
 /** What is seen, and by whom. */
 export interface Asking {
@@ -25,10 +19,18 @@ export interface Asking {
   readonly streams: readonly Generator[];
 }
 
-/** Tasks take turns with neighbouring seeds: a task's own rounds must see every temperature. */
+/** Refused where a policy's answers are not what a world takes at once. */
+export function requireChunk(policy: Policy, chunk: number): void {
+  if (policy.chunk === chunk) return;
+  throw new UserError(
+    `the policy answers with ${policy.chunk} actions and the world takes ${chunk}: they do not fit`,
+  );
+}
+
+/** In turn; tasks take turns with neighbouring seeds, and a task's own rounds must see every temperature. */
 export function dealtTemperature(
   { seed }: EpisodeJob,
-  { temperatures }: PolicyPlay,
+  temperatures: readonly number[],
   taskCount: number,
 ): number {
   const round = Math.floor((seed % 1_000_000) / taskCount);

@@ -18,7 +18,7 @@ import {
 import type { Policy } from "#policies";
 import { Generator, scope, stack, tensor } from "#tensor";
 import { GroupRecorder } from "./group-recorder.ts";
-import { dealtTemperature, type PolicyPlay, policyAnswers } from "./policy-answers.ts";
+import { dealtTemperature, policyAnswers } from "./policy-answers.ts";
 
 interface Playing {
   readonly job: EpisodeJob;
@@ -31,10 +31,13 @@ interface Playing {
 
 export class PolicyRecorder extends GroupRecorder {
   readonly #policy: Policy;
+  readonly #temperatures: readonly number[];
 
-  constructor(policy: Policy, settings: RecordingSettings, play: PolicyPlay) {
-    super(settings, play);
+  /** `temperatures` are dealt to episodes in turn; 0 is greedy. */
+  constructor(policy: Policy, settings: RecordingSettings, temperatures: readonly number[]) {
+    super(settings, 12);
     this.#policy = policy;
+    this.#temperatures = temperatures;
   }
 
   protected record(jobs: readonly EpisodeJob[], recorder: ShardRecorder): EpisodeOutcome[] {
@@ -89,7 +92,7 @@ export class PolicyRecorder extends GroupRecorder {
           pictures_BHW3: stack(last.map(({ main }) => tensor(main, { shape: [size, size, 3] }))),
           states_BS: stack(last.map(({ state }) => tensor(state))),
           sentences: playing.map(({ job }) => sentences[job.task]!),
-          temperatures: playing.map(({ job }) => dealtTemperature(job, this.play, sentences.length)),
+          temperatures: playing.map(({ job }) => dealtTemperature(job, this.#temperatures, sentences.length)),
           streams: playing.map(({ random }) => random),
         }).data() as Float32Array,
     ).slice();

@@ -44,8 +44,8 @@ async function open({ settings, policy: by }: RecordingOrder): Promise<Recorder>
     device,
     actionSpec: { size: 7, gripper: "minus_one_opens" },
   });
-  if (by.world === undefined) return new PolicyRecorder(policy, settings, by.play);
+  if (by.world === undefined) return new PolicyRecorder(policy, settings, by.temperatures);
   const size = [settings.size, settings.size] as const;
   const world = await openWorld(by.world, { device, size, ...asImagined(device) });
-  return new DreamRecorder({ policy, world }, settings, by.play);
+  return new DreamRecorder({ policy, world }, settings, by.temperatures);
 }

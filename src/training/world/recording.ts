@@ -17,7 +17,6 @@ import {
   suiteCamera,
 } from "#envs";
 import { writeJsonFile } from "#formats";
-import type { PolicyPlay } from "./policy-answers.ts";
 
 /** What a recording process is told. */
 export interface RecordingOrder {
@@ -25,7 +24,8 @@ export interface RecordingOrder {
   /** Absent: scripted episodes. */
   readonly policy?: {
     readonly section: Readonly<Record<string, unknown>>;
-    readonly play: PolicyPlay;
+    /** Dealt to episodes in turn; 0 is greedy. */
+    readonly temperatures: readonly number[];
     readonly device: string;
     /** The policy acts on what this world imagines; what is recorded is the simulator's. Absent: it acts on what is so. */
     readonly world?: string;
@@ -102,7 +102,7 @@ function describe({ settings, policy }: RecordingOrder, shards: DatasetInfo["sha
     shards,
     settings: {
       ...settings,
-      ...(policy && { policy: policy.section, temperatures: policy.play.temperatures }),
+      ...(policy && { policy: policy.section, temperatures: policy.temperatures }),
       ...(policy?.world !== undefined && { world: policy.world }),
     },
   };

@@ -13,7 +13,7 @@ import { UserError } from "#registry";
 import { Generator, scope, stack, type Tensor, tensor } from "#tensor";
 import type { WorldStart } from "#worlds";
 import { beginScene, dreamtAsking } from "./begun-scene.ts";
-import { policyAnswers } from "./policy-answers.ts";
+import { policyAnswers, requireChunk } from "./policy-answers.ts";
 import type { RecordedFrames } from "./recorded-frames.ts";
 import { robotPose } from "./robot-pose.ts";
 
@@ -132,11 +132,7 @@ export class SimulatedTruth implements TruthSource, Disposable {
   }
 
   group(from: number, count: number, chunk: number): TruthGroup {
-    if (this.#policy.chunk !== chunk) {
-      throw new UserError(
-        `the policy answers with ${this.#policy.chunk} actions and the world takes ${chunk}: they do not fit`,
-      );
-    }
+    requireChunk(this.#policy, chunk);
     const jobs = Array.from({ length: Math.min(count, this.episodes - from) }, (_, i) => this.#job(from + i));
     const { size, temperature } = this.#options;
     const scenes = jobs.map((job) => beginScene(this.#player, job, size));
