@@ -68,7 +68,7 @@ export const evac: Family = {
       sizes: { ...sizes, vae, image, chunk, memory, steps: shown, vae_batch: vaeBatch, fps, domain },
       weights: () => parts.model.namedParameters(),
       inputs: (memories, actions, noise) => {
-        const poses = world.poses(memories, actions);
+        const { poses } = world.poses(memories, actions);
         const relative = poses.map((rows) =>
           rows.slice(1).map((pose, i) => relativeAction(rows[i]!, pose, agibotStatistics)),
         );

@@ -84,10 +84,11 @@ function looking(name: string, overTime: boolean): Piece {
   const [qkv, q, k] = [learnt(videos, frames, patches, 3, heads, head), learnt(head), learnt(head)];
   const [length, inner] = overTime ? [frames, patches] : [patches, 1];
   const tables = { cos: drawn(frames, head / 2), sin: drawn(frames, head / 2) };
-  if (!shortAttentionFits({ length, heads, width: head, causal: overTime, rotates: overTime })) {
+  const sizes = { length, heads, width: head, causal: overTime, rotates: overTime, norms: true };
+  if (!shortAttentionFits(sizes)) {
     throw new Error("the kernel does not fit");
   }
-  const how = { q_weight: q, k_weight: k, eps: 1e-6, length, inner, causal: overTime };
+  const how = { norm: { q_weight: q, k_weight: k, eps: 1e-6 }, length, inner, causal: overTime };
   const run = (): Tensor[] => {
     const out = fusedShortAttention(qkv, { ...how, ...(overTime && { rotary: tables }) });
     return thereAndBack([out ?? undefined], [qkv, q, k]);

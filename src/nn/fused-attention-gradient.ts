@@ -32,8 +32,9 @@ const known = new Map<string, Pair>();
 
 /** Names the two kernels of these sizes; exported for tests that run their sources elsewhere. */
 export function shortAttentionKernels(sizes: AttentionSizes): Pair {
-  const { length, heads, width, causal, rotates } = sizes;
-  const name = `short_attention_${length}_${heads}_${width}${causal ? "_causal" : ""}${rotates ? "_rotated" : ""}`;
+  const { length, heads, width, causal, rotates, norms } = sizes;
+  const kind = `${causal ? "_causal" : ""}${rotates ? "_rotated" : ""}${norms ? "" : "_plain"}`;
+  const name = `short_attention_${length}_${heads}_${width}${kind}`;
   const back = `${name}_gradient`;
   const pair = known.get(name) ?? {
     forward: kernel(name, shortAttentionSource(name, sizes)),
@@ -51,9 +52,8 @@ export function shortAttentionGrid(sizes: AttentionSizes, sequences: number) {
 }
 
 export interface ShortAttention {
-  readonly q_weight: Tensor; // [E], of the norm of every query head
-  readonly k_weight: Tensor;
-  readonly eps: number;
+  /** Of the norms of every query and every key head, where there are any: weights [E]. */
+  readonly norm?: { readonly q_weight: Tensor; readonly k_weight: Tensor; readonly eps: number };
   /** Tokens of a sequence, and how many tokens lie between two of them. */
   readonly length: number;
   readonly inner: number;
@@ -64,19 +64,23 @@ export interface ShortAttention {
 
 /** [B, T, S, 3, H, E] to [B, T, S, H·E], recorded for gradients; null where no kernel fits. */
 export function fusedShortAttention(qkv: Tensor, how: ShortAttention): Tensor | null {
-  const { q_weight, k_weight, eps, length, inner, causal, rotary } = how;
+  const { norm, length, inner, causal, rotary } = how;
   const [heads = 0, width = 0] = qkv.shape.slice(-2);
-  const sizes = { length, heads, width, causal, rotates: rotary !== undefined };
-  const tables = rotary ? [rotary.cos, rotary.sin] : [q_weight, q_weight];
-  if (!shortAttentionFits(sizes) || kernelFit(qkv, q_weight, k_weight, ...tables) !== "recorded") return null;
+  const sizes = { length, heads, width, causal, rotates: rotary !== undefined, norms: norm !== undefined };
+  const weights = norm ? [norm.q_weight, norm.k_weight] : [];
+  const tables = rotary ? [rotary.cos, rotary.sin] : [];
+  if (!shortAttentionFits(sizes) || kernelFit(qkv, ...weights, ...tables) !== "recorded") return null;
   const { forward, backward } = shortAttentionKernels(sizes);
   const sequences = qkv.numel / (3 * heads * width * length);
   const size = shortAttentionGrid(sizes, sequences);
   const out = empty([...qkv.shape.slice(0, -3), heads * width], { dtype: "bfloat16", device: qkv.device });
-  const read = [qkv, q_weight, k_weight, ...tables];
-  const numbers = [{ int: sequences * heads }, { int: inner }, { float: eps }];
+  const two = (given: readonly Tensor[]): readonly Tensor[] => (given.length > 0 ? given : [qkv, qkv]); // never read
+  const read = [qkv, ...two(weights), ...two(tables)];
+  const numbers = [{ int: sequences * heads }, { int: inner }, { float: norm?.eps ?? 0 }];
   forward(size, [...read, out, ...numbers]);
   const args = [...read, { gradOutput: 0 }, { gradInput: 0 }, { scratch: 0 }, ...numbers];
-  const launches = [{ kernel: backward, size, args }, columnSums(size.blocks, [width, width], [1, 2])];
-  return withGradients([out], [qkv, q_weight, k_weight], launches, [size.blocks * 2 * width])[0]!;
+  const launches = [{ kernel: backward, size, args }];
+  if (!norm) return withGradients([out], [qkv], launches, [1])[0]!;
+  const sums = columnSums(size.blocks, [width, width], [1, 2]);
+  return withGradients([out], [qkv, ...weights], [...launches, sums], [size.blocks * 2 * width])[0]!;
 }

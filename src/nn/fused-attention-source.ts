@@ -14,6 +14,8 @@ export interface AttentionSizes {
   readonly width: number;
   readonly causal: boolean;
   readonly rotates: boolean;
+  /** Whether the heads of queries and keys are normed first. */
+  readonly norms: boolean;
 }
 
 /** Tiles of 16 queries, each a warp's; short sequences share a block. `pitch`: a row in shared memory, without bank conflicts. */
@@ -39,8 +41,11 @@ export function shortAttentionFits(sizes: AttentionSizes): boolean {
 
 /** Tensor-core products, and how rows come into shared memory; the host's imitation of CUDA brings its own product. */
 function pieces(sizes: AttentionSizes): string {
-  const { length, width, causal, rotates } = sizes;
+  const { length, width, causal, rotates, norms } = sizes;
   const { tiles, pitch } = layout(sizes);
+  const norm = `
+  float factor = rsqrtf(read_row(v, from) + eps);
+  for (int c = 0; c < ${width}; c++) v[c] = rounded(wide(weight[c]) * rounded(v[c] * factor));`;
   const rotation = `
   for (int c = 0; c < ${width}; c += 2) {
     float even = v[c], odd = v[c + 1], cs = wide(cosines[c / 2]), sn = wide(sines[c / 2]);
@@ -68,8 +73,7 @@ __device__ inline float read_row(float* v, const bf16* from) { // and what a nor
 }
 __device__ inline void norm_row(bf16* to, const bf16* from, const bf16* weight, const bf16* cosines, const bf16* sines, float eps) {
   float v[${width}];
-  float factor = rsqrtf(read_row(v, from) + eps);
-  for (int c = 0; c < ${width}; c++) v[c] = rounded(wide(weight[c]) * rounded(v[c] * factor));
+  ${norms ? norm : "read_row(v, from);"}
   ${rotates ? rotation : ""}
   for (int c = 0; c < ${width}; c += 2) *(unsigned*)(to + c) = pack(v[c], v[c + 1]);
 }
@@ -191,7 +195,7 @@ extern "C" __global__ void ${name}(const bf16* qkv, const bf16* q_weight, const 
 }
 
 export function shortAttentionGradientSource(name: string, sizes: AttentionSizes): string {
-  const { length, heads, width, rotates } = sizes;
+  const { length, heads, width, rotates, norms } = sizes;
   const { tiles, units, rows, perUnit, pitch, wide } = layout(sizes);
   const D = heads * width;
   const scale = (1 / Math.sqrt(width)).toPrecision(9);
@@ -201,6 +205,30 @@ export function shortAttentionGradientSource(name: string, sizes: AttentionSizes
       mine[c] = even * co + odd * si;
       mine[c + 1] = odd * co - even * si;
     }`;
+  const ofPlain = `
+    for (int e = 0; e < ${width / 8}; e++) {
+      Eight r;
+      for (int i = 0; i < 8; i++) r.x[i] = narrow(mine[8 * e + i]);
+      ((Eight*)(of_qkv + row_at))[e] = r;
+    }`;
+  const ofNormed = `
+    const bf16* weight = part ? k_weight : q_weight;
+    float x[${width}], turn = 0;
+    float factor = rsqrtf(read_row(x, qkv + row_at) + eps);
+    for (int c = 0; c < ${width}; c++) { x[c] *= factor; turn += wide(weight[c]) * mine[c] * x[c]; }
+    turn /= ${width};
+    for (int e = 0; e < ${width / 8}; e++) {
+      Eight r;
+      for (int i = 0; i < 8; i++) { int c = 8 * e + i; r.x[i] = narrow(factor * (wide(weight[c]) * mine[c] - x[c] * turn)); mine[c] *= x[c]; }
+      ((Eight*)(of_qkv + row_at))[e] = r;
+    }`;
+  const ofWeights = ` else for (int c = 0; c < ${width}; c++) mine[c] = 0;
+  __syncthreads();
+  for (int i = threadIdx.x; i < ${2 * width}; i += blockDim.x) {
+    float sum = 0;
+    for (int u = 0; u < ${units}; u++) for (int l = 0; l < ${length}; l++) sum += ((float*)room[u])[(i / ${width} * ${rows} + l) * ${width + 1} + i % ${width}];
+    of_weights[(size_t)blockIdx.x * ${2 * width} + i] = sum;
+  }`;
   return `${pieces(sizes)}
 extern "C" __global__ void ${name}(const bf16* qkv, const bf16* q_weight, const bf16* k_weight, const bf16* cosines, const bf16* sines, const bf16* grad, bf16* of_qkv, float* of_weights, int units, int inner, float eps) {
   __shared__ Eight room[${units}][${gradientBytes(sizes) / 16}];
@@ -253,22 +281,7 @@ extern "C" __global__ void ${name}(const bf16* qkv, const bf16* q_weight, const 
   float* mine = wide_rows + thread * ${width + 1};
   if (live && token < ${length}) {
     ${rotates ? back : ""}
-    const bf16* weight = part ? k_weight : q_weight;
-    float x[${width}], turn = 0;
-    float factor = rsqrtf(read_row(x, qkv + row_at) + eps);
-    for (int c = 0; c < ${width}; c++) { x[c] *= factor; turn += wide(weight[c]) * mine[c] * x[c]; }
-    turn /= ${width};
-    for (int e = 0; e < ${width / 8}; e++) {
-      Eight r;
-      for (int i = 0; i < 8; i++) { int c = 8 * e + i; r.x[i] = narrow(factor * (wide(weight[c]) * mine[c] - x[c] * turn)); mine[c] *= x[c]; }
-      ((Eight*)(of_qkv + row_at))[e] = r;
-    }
-  } else for (int c = 0; c < ${width}; c++) mine[c] = 0;
-  __syncthreads();
-  for (int i = threadIdx.x; i < ${2 * width}; i += blockDim.x) {
-    float sum = 0;
-    for (int u = 0; u < ${units}; u++) for (int l = 0; l < ${length}; l++) sum += ((float*)room[u])[(i / ${width} * ${rows} + l) * ${width + 1} + i % ${width}];
-    of_weights[(size_t)blockIdx.x * ${2 * width} + i] = sum;
-  }
+    ${norms ? ofNormed : ofPlain}
+  }${norms ? ofWeights : ""}
 }`;
 }

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { aten, type Device, Generator, grad, randn, type Tensor, zeros } from "#tensor";
 import { bf16, eps, gpu, leaf, near } from "../../test/kernels/compare.ts";
 import { hostCompiler, runOnHost } from "../../test/kernels/run-on-host.ts";
-import { groupNormKernels, recordedGroupNorm } from "./fused-group-norm-gradient.ts";
+import { groupNormKernels, groupNormThreads, recordedGroupNorm } from "./fused-group-norm-gradient.ts";
 import { fusedRotatePairs, rotatePairsLaunch } from "./fused-rotate-gradient.ts";
 import { fusedJunction, joinKernels } from "./fused-rows-gradient.ts";
 import { rotateInterleaved, silu } from "./index.ts";
@@ -147,6 +147,8 @@ for (const [channels, groups, withSilu] of [
   [16, 8, true],
   [64, 8, true],
   [32, 4, false],
+  [192, 32, true],
+  [48, 8, false],
 ] as const) {
   const what = `${channels} channels, ${groups} groups${withSilu ? ", SiLU" : ""}`;
   test(`the group norm's sources give the plain operators' numbers and gradients: ${what}`, {
@@ -157,7 +159,7 @@ for (const [channels, groups, withSilu] of [
     const { x, weight, bias } = given;
     const [out, ofX] = [zeros(x.shape).bfloat16(), zeros(x.shape).bfloat16()];
     const [statistics, parts] = [zeros([2, channels, 2]), zeros([2, 2 * channels])];
-    const size = { blocks: 2, threads: 512 };
+    const size = { blocks: 2, threads: groupNormThreads(channels) };
     const numbers = [{ int: (90 * channels) / 8 }, { int: groups }];
     runOnHost(name, size, [x, weight, bias, out, statistics, ...numbers, { float: eps }]);
     const [plain, gradients] = expectedNorm(given, groups, withSilu, of);

@@ -5,31 +5,39 @@
  * result, from cache. torch's own norm wants channels first, and tensor cores want them last, so that every norm would turn the picture
  * round twice. Sums in float32, in a fixed order, without atomics.
  *
- * Shapes: N pictures, P pixels, C channels (8, 16, 32, … 256), G groups that divide them.
+ * Shapes: N pictures, P pixels, C channels (8, 16, 32, … 256, or 48, 96, 192), G groups that divide them.
  */
 import { empty, type Kernel, kernel, kernelFit, type Tensor, withGradients } from "#tensor";
 import { columnSums } from "./fused-column-sums.ts";
 import type { GroupNormParts } from "./fused-pictures.ts";
 
-const threads = 512;
-const warps = threads / 32;
+/** How a block's threads share a picture: each keeps eight channels, so threads are a multiple of C / 8; `rows` of sums are left to add. */
+function sharing(channels: number) {
+  const eights = channels / 8;
+  const inWarp = 32 % eights === 0; // the threads of a warp that have the same channels add theirs first
+  const threads = inWarp ? 512 : 480; // 480 is a multiple of 3 · 32
+  return { eights, inWarp, threads, rows: inWarp ? threads / 32 : threads / eights };
+}
 
 /** Each thread keeps eight channels through all of its pixels; `totals` are the sums over the picture, by channel. */
 function pieces(channels: number): string {
-  const eights = channels / 8;
+  const { eights, inWarp, rows } = sharing(channels);
+  const leave = inWarp
+    ? `for (int offset = 16; offset >= ${eights}; offset /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, offset);
+    if (threadIdx.x % 32 < ${eights}) parts[threadIdx.x / 32][column * 8 + k] = sum;`
+    : `parts[threadIdx.x / ${eights}][column * 8 + k] = sum;`;
   return `
 // adds what each thread has of its eight channels; afterwards totals[channel] is known to all
 __device__ inline void channel_sums(float* totals, float (*parts)[${channels}], const float* own) {
-  int lane = threadIdx.x % 32, column = threadIdx.x % ${eights};
+  int column = threadIdx.x % ${eights};
   for (int k = 0; k < 8; k++) {
     float sum = own[k];
-    for (int offset = 16; offset >= ${eights}; offset /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, offset);
-    if (lane < ${eights}) parts[threadIdx.x / 32][column * 8 + k] = sum;
+    ${leave}
   }
   __syncthreads();
   if (threadIdx.x < ${channels}) {
     float sum = 0;
-    for (int w = 0; w < ${warps}; w++) sum += parts[w][threadIdx.x];
+    for (int r = 0; r < ${rows}; r++) sum += parts[r][threadIdx.x];
     totals[threadIdx.x] = sum;
   }
   __syncthreads();
@@ -43,13 +51,13 @@ __device__ inline float over_group(const float* totals, int channel, int size) {
 
 /** A loop over this thread's pixels: `i` is the place of its eight channels. */
 const pixels = (body: string): string =>
-  `for (size_t i = first + threadIdx.x; i < first + eights; i += ${threads}) { ${body} }`;
+  `for (size_t i = first + threadIdx.x; i < first + eights; i += blockDim.x) { ${body} }`;
 
 export function groupNormSource(name: string, channels: number, silu: boolean): string {
   const answer = silu ? "z / (1.0f + __expf(-z))" : "z";
   return `${pieces(channels)}
 extern "C" __global__ void ${name}(const bf16* x, const bf16* weight, const bf16* bias, bf16* out, float* statistics, int eights, int groups, float eps) {
-  __shared__ float parts[${warps}][${channels}];
+  __shared__ float parts[${sharing(channels).rows}][${channels}];
   __shared__ float totals[${channels}];
   int column = threadIdx.x % ${channels / 8} * 8, size = ${channels} / groups;
   size_t first = (size_t)blockIdx.x * eights;
@@ -85,7 +93,7 @@ export function groupNormGradientSource(name: string, channels: number, silu: bo
   const read = "Eight v = ((const Eight*)x)[i], d = ((const Eight*)grad)[i]";
   return `${pieces(channels)}
 extern "C" __global__ void ${name}(const bf16* x, const bf16* weight, const bf16* bias, const float* statistics, const bf16* grad, bf16* of_x, float* of_weights, int eights, int groups) {
-  __shared__ float parts[${warps}][${channels}];
+  __shared__ float parts[${sharing(channels).rows}][${channels}];
   __shared__ float shifts[${channels}], scales[${channels}], weighted[${channels}];
   int column = threadIdx.x % ${channels / 8} * 8, size = ${channels} / groups;
   size_t first = (size_t)blockIdx.x * eights;
@@ -118,6 +126,9 @@ extern "C" __global__ void ${name}(const bf16* x, const bf16* weight, const bf16
 }`;
 }
 
+/** Of a block; exported for tests that run the sources elsewhere. */
+export const groupNormThreads = (channels: number): number => sharing(channels).threads;
+
 interface Pair {
   readonly forward: Kernel;
   readonly backward: Kernel;
@@ -141,7 +152,7 @@ export function groupNormKernels(channels: number, silu: boolean): Pair {
 
 /** Whether kernels can be made for so many channels. */
 export const recordedGroupNormFits = (channels: number, groups: number): boolean =>
-  [8, 16, 32, 64, 128, 256].includes(channels) && channels % groups === 0;
+  [8, 16, 32, 48, 64, 96, 128, 192, 256].includes(channels) && channels % groups === 0;
 
 /** The norm of [N, ..., C], with SiLU where asked, recorded for gradients; null where no kernel fits. */
 export function recordedGroupNorm(
@@ -156,7 +167,7 @@ export function recordedGroupNorm(
   const out = empty(shape, { dtype: "bfloat16", device });
   const statistics = empty([count, channels, 2], { device });
   const numbers = [{ int: x_NPC.numel / count / 8 }, { int: groups }];
-  const size = { blocks: count, threads };
+  const size = { blocks: count, threads: groupNormThreads(channels) };
   forward(size, [x_NPC, weight, bias, out, statistics, ...numbers, { float: eps }]);
   const into = [{ gradOutput: 0 }, { gradInput: 0 }, { scratch: 0 }];
   const launches = [

@@ -13,11 +13,12 @@ import "./index.ts"; // names the kernels
 
 // and these are named by their sizes: those of the small worlds
 for (const joins of [true, false]) joinKernels(192, joins);
-for (const channels of [16, 64]) groupNormKernels(channels, true);
+for (const channels of [16, 64, 192]) groupNormKernels(channels, true);
 for (const length of [16, 64]) {
-  shortAttentionKernels({ length, heads: 4, width: 48, causal: false, rotates: false });
+  shortAttentionKernels({ length, heads: 4, width: 48, causal: false, rotates: false, norms: true });
 }
-shortAttentionKernels({ length: 12, heads: 4, width: 48, causal: true, rotates: true });
+shortAttentionKernels({ length: 12, heads: 4, width: 48, causal: true, rotates: true, norms: true });
+shortAttentionKernels({ length: 12, heads: 8, width: 16, causal: false, rotates: false, norms: false });
 
 const nvcc = (args: readonly string[]) => spawnSync("nvcc", args, { encoding: "utf8" });
 const skip = nvcc(["--version"]).status === 0 ? false : "needs nvcc";

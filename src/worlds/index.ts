@@ -8,7 +8,7 @@ export {
   autoencoderLoss,
   standardiseLatents,
 } from "./autoencoder-kl/training.ts";
-export { ActionPredictor, type PoseScale } from "./evac/action-predictor.ts";
+export { ActionPredictor, type PoseScale, restingHand } from "./evac/action-predictor.ts";
 export { type Camera, pinholeCamera } from "./evac/camera.ts";
 export { clipPicture } from "./evac/clip-picture.ts";
 export { descriptionBeside, type EvacDescription, evacDescription } from "./evac/description.ts";
@@ -32,6 +32,7 @@ export {
   loadActionPredictor,
   loadAutoencoder as loadEvacAutoencoder,
   publishedAutoencoder,
+  readsMotion,
 } from "./evac/weights.ts";
 export { type WorldFamily, worlds } from "./families.ts";
 export { inMicroBatches } from "./micro-batch.ts";

@@ -81,7 +81,7 @@ export async function trainEvacDenoiser(
   training.dispose();
 }
 
-/** A world that goes on keeps its predictor, and so does an interrupted training. */
+/** A world that goes on keeps its predictor unless another is asked for; an interrupted training always does. */
 async function followerFor(
   frames: RecordedFrames,
   recorded: readonly (readonly number[])[],
@@ -89,7 +89,7 @@ async function followerFor(
   world: string,
   { resumeFile, say }: LoopHooks,
 ): Promise<PoseFollower> {
-  if (settings.init_from) return readPredictor(settings.init_from, frames);
+  if (settings.init_from && !settings.new_predictor) return readPredictor(settings.init_from, frames);
   if (resumeFile !== undefined && existsSync(resumeFile)) return readPredictor(world, frames);
   say?.(`the action predictor learns first: ${settings.predictor_steps} steps`);
   const follower = await trainPredictor(frames, recorded, settings, world);

@@ -17,6 +17,8 @@ import {
   beginAsIdentity,
   loadActionPredictor,
   type PoseScale,
+  readsMotion,
+  restingHand,
   type WalkLesson,
   walk,
   walkLoss,
@@ -38,6 +40,10 @@ export const predictorSettings = z.strictObject({
     .positive()
     .default(8)
     .describe("actions of a lesson; no more than the longest episode"),
+  predictor_motion: z
+    .boolean()
+    .default(true)
+    .describe("it sees the hand's last change of pose; published ones do not"),
 });
 export type PredictorSettings = z.infer<typeof predictorSettings>;
 
@@ -60,7 +66,8 @@ export async function trainPredictor(
 ): Promise<PoseFollower> {
   const places = keep(rowsOf(poses, frames));
   const scale = scaleOf(places);
-  const sizes = { action: frames.actions.shape[1]!, pose: poseSize, hidden: settings.predictor_hidden };
+  const { predictor_hidden: hidden, predictor_motion: motion } = settings;
+  const sizes = { action: frames.actions.shape[1]!, pose: poseSize, hidden, motion };
   const predictor = new ActionPredictor(sizes, { device: frames.device });
   initialise(predictor, settings.seed);
   beginAsIdentity(predictor);
@@ -81,7 +88,8 @@ export async function trainPredictor(
   training.dispose();
   places.dispose();
   const { mean: abs_action_mean, std: abs_action_std } = scale;
-  const numbers = new Map(Object.entries({ abs_action_mean, abs_action_std }));
+  const mark = settings.predictor_motion ? { [readsMotion]: tensor([1]) } : {};
+  const numbers = new Map(Object.entries({ abs_action_mean, abs_action_std, ...mark }));
   const state = [...predictor.state(), ...numbers].map(
     ([name, value]) => [name, value.detach().cpu()] as const,
   );
@@ -112,17 +120,22 @@ function walks(
   const length = Math.min(predictor_walk, longestOf(frames));
   const long = frames.episodes.filter((episode) => episode.length >= length);
   return ({ numbers }) => {
+    const before: number[] = []; // where the hand was one action earlier; at rest, where it is
     const rows = Array.from({ length: count }, () => {
       const episode = long[Math.floor(numbers() * long.length)]!;
-      return episode.first + Math.floor(numbers() * (episode.length - length + 1));
+      const row = episode.first + Math.floor(numbers() * (episode.length - length + 1));
+      before.push(Math.max(episode.first, row - 1));
+      return row;
     });
+    const pose = places_FP.indexSelect(0, index(rows, frames));
     const after = (steps: number): Tensor =>
       index(
         rows.flatMap((row) => Array.from({ length }, (_, k) => row + k + steps)),
         frames,
       ).view([count, length]);
     return {
-      from: places_FP.indexSelect(0, index(rows, frames)),
+      pose,
+      motion: pose.sub(places_FP.indexSelect(0, index(before, frames))),
       actions: pickRows(frames.actions, after(0)),
       poses: pickRows(places_FP, after(1)),
     };
@@ -149,7 +162,7 @@ export function walkedPoses(
         episodes.map(({ first }) => recorded[first]!),
         frames,
       );
-      return walk(predictor, scale, from, actions).cpu().contiguous().data() as Float32Array;
+      return walk(predictor, scale, restingHand(from), actions).cpu().contiguous().data() as Float32Array;
     }),
   );
   const believed = recorded.map((pose) => [...pose]);

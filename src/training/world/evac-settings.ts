@@ -37,6 +37,10 @@ export const evacDenoiserSettings = weightTrainingSettings
     ...emphasisSettings,
     precision: z.enum(["fp32", "bf16"]).default("fp32").describe("of the networks while they learn"),
     init_from: z.string().nullish().describe("a world to go on from, with its predictor"),
+    new_predictor: z
+      .boolean()
+      .default(false)
+      .describe("learn the action predictor anew where a world goes on"),
     store: storedType,
   })
   .extend(predictorSettings.shape);

@@ -8,18 +8,22 @@
  * Shapes: B videos, T frames, N sequences, L tokens, M memory tokens, C channels, H heads, E head width.
  */
 import {
+  type AttentionSizes,
   attention,
+  frameAttentionFits,
   fusedFrameAttention,
   fusedGatedGelu,
+  fusedShortAttention,
   gelu,
   LayerNorm,
   Linear,
   Module,
   type ModuleOptions,
   mergeHeads,
+  shortAttentionFits,
   splitHeads,
 } from "#nn";
-import type { Tensor } from "#tensor";
+import { aten, cat, kernelFit, type Tensor } from "#tensor";
 
 /** What a frame layer attends to besides itself: [B, M, context width], the same for every frame of a video. */
 export interface Conditions {
@@ -47,17 +51,47 @@ class SelfAttention extends Module {
   }
 
   forward(x_NLC: Tensor): Tensor {
-    return this.mix(this.to_q.forward(x_NLC), this.to_k.forward(x_NLC), this.to_v.forward(x_NLC));
+    const learning = this.#whileLearning(x_NLC, x_NLC.shape[1]!, 1);
+    return learning ?? this.mix(this.to_q.forward(x_NLC), this.to_k.forward(x_NLC), this.to_v.forward(x_NLC));
   }
 
-  /** Over the frames of each pixel where they lie, [B, T, L, C]; for layers that `fusedFrameAttention` fits. */
+  /** Whether `acrossFrames` has a kernel for [B, T, L, C]. */
+  fitsAcrossFrames(x_BTLC: Tensor): boolean {
+    const [, frames = 0] = x_BTLC.shape;
+    const kind = kernelFit(x_BTLC, this.to_q.weight);
+    if (kind === "free") return frameAttentionFits(frames, 0, this.#headWidth);
+    return kind === "recorded" && shortAttentionFits(this.#shortSizes(frames));
+  }
+
+  /** Over the frames of each pixel where they lie, [B, T, L, C]; for layers that `fitsAcrossFrames` allows. */
   acrossFrames(x_BTLC: Tensor): Tensor {
+    const learning = this.#whileLearning(x_BTLC, x_BTLC.shape[1]!, x_BTLC.shape[2]!);
+    if (learning) return learning;
     const width = x_BTLC.shape[3]!;
     const heads = (to: Linear): Tensor => to.forward(x_BTLC).unflatten(3, [this.heads, -1]);
     const parts = { q: heads(this.to_q), k: heads(this.to_k), v: heads(this.to_v) };
     const mixed = fusedFrameAttention({ ...parts, strides: [width, width, width] }, { causal: false });
     if (!mixed) throw new Error("internal: frames do not fit the kernel that was chosen for them");
     return this.to_out["0"].forward(mixed);
+  }
+
+  /** With gradients recorded, heads where one linear layer left them; null where no kernel fits. */
+  #whileLearning(x: Tensor, length: number, inner: number): Tensor | null {
+    if (!shortAttentionFits(this.#shortSizes(length)) || kernelFit(x, this.to_q.weight) !== "recorded")
+      return null;
+    const weights = cat([this.to_q.weight, this.to_k.weight, this.to_v.weight], 0);
+    const qkv = aten.linear(x, weights).unflatten(-1, [3, this.heads, this.#headWidth]);
+    const mixed = fusedShortAttention(qkv, { length, inner, causal: false });
+    return mixed && this.to_out["0"].forward(mixed);
+  }
+
+  get #headWidth(): number {
+    return this.to_q.weight.shape[0]! / this.heads;
+  }
+
+  #shortSizes(length: number): AttentionSizes {
+    const { heads } = this;
+    return { length, heads, width: this.#headWidth, causal: false, rotates: false, norms: false };
   }
 
   protected mix(q: Tensor, k: Tensor, v: Tensor): Tensor {

@@ -44,7 +44,10 @@ export interface EvacParts extends SamplerParts {
   readonly referenceQuirks: boolean;
 }
 
-const poseSize = 8;
+interface Followed {
+  readonly poses: readonly (readonly Pose[])[];
+  readonly motion: Tensor; // [B, 8]
+}
 
 /** Which of an episode's frames so far a chunk sees: spread evenly from the first, and the last. */
 export function recalledFrames(count: number, memoryFrames: number): number[] {
@@ -65,7 +68,7 @@ export class EvacWorld implements World {
   constructor(parts: EvacParts) {
     this.parts = parts;
     this.chunk = parts.sizes.chunk;
-    this.actionSize = parts.predictor.network["0"].weight.shape[1]! - poseSize;
+    this.actionSize = parts.predictor.actionSize;
     this.imageSize = parts.imageSize;
     this.#sampler = new DdimSampler(parts);
     forGpu(parts.model);
@@ -85,6 +88,7 @@ export class EvacWorld implements World {
         latents: latents.select(0, b).clone(), // [frames so far, z, h, w]
         tokens: tokens.select(0, b).clone(),
         pose: pose!.clone(), // from which the next chunk starts
+        motion: pose!.mul(0), // the last change that led to it
         firstPose: pose!.clone(),
       }));
     });
@@ -92,14 +96,14 @@ export class EvacWorld implements World {
 
   imagine({ memories, actions, slots, noise, watch }: ImagineRequest): Imagined {
     return scope(() => {
-      const poses = this.poses(memories, actions);
+      const { poses, motion } = this.poses(memories, actions);
       const memory_BzMhw = stack(memories.map(({ latents }) => this.#recall(latents!)));
       const conditions = this.conditions(memories, poses, memory_BzMhw, slots, noise);
       const new_BzChw = this.#sampler.sample(memory_BzMhw, conditions, { slots, noise, watch });
       return {
         frames: this.decode(new_BzChw),
         latents: cat([memory_BzMhw, new_BzChw], 2),
-        memories: this.#remember(memories, poses, memory_BzMhw, new_BzChw),
+        memories: this.#remember(memories, { poses, motion }, memory_BzMhw, new_BzChw),
       };
     });
   }
@@ -178,22 +182,24 @@ export class EvacWorld implements World {
     return publishedState(model, sizes.first_stage_config.params.ddconfig.ch_mult.length);
   }
 
-  /** The pose before each new frame and the new ones, C + 1 per episode. */
-  poses(memories: readonly WorldMemory[], actions_BCA: Tensor): Pose[][] {
+  /** The pose before each new frame and the new ones, C + 1 per episode, and the last change of each. */
+  poses(memories: readonly WorldMemory[], actions_BCA: Tensor): Followed {
     const { predictor, poseScale, referenceQuirks } = this.parts;
     const { device } = predictor.network["0"].weight;
-    let pose = stack(gatherMemory(memories, "pose")).float().to({ device });
-    const rows = [pose];
+    const gather = (name: string): Tensor => stack(gatherMemory(memories, name)).float().to({ device });
+    let hand = { pose: gather("pose"), motion: gather("motion") };
+    const rows = [hand.pose];
     for (const action of actions_BCA.float().to({ device }).unbind(1)) {
-      pose = poseScale ? predictor.forwardScaled(action, pose, poseScale) : predictor.forward(action, pose);
-      rows.push(pose);
+      hand = predictor.follow(hand, action, poseScale);
+      rows.push(hand.pose);
     }
-    const predicted = stack(rows, 1).nested() as unknown as number[][][]; // [B, C + 1, 8]
-    if (!referenceQuirks) return predicted;
-    return predicted.map((poses, b) => [
-      ...poses.slice(1),
+    const poses = stack(rows, 1).nested() as unknown as number[][][]; // [B, C + 1, 8]
+    if (!referenceQuirks) return { poses, motion: hand.motion };
+    const late = poses.map((row, b) => [
+      ...row.slice(1),
       memories[b]!.firstPose!.nested() as unknown as number[],
     ]);
+    return { poses: late, motion: hand.motion };
   }
 
   /** Four frames spread over the episode, the last included: [z, M, h, w]. */
@@ -229,7 +235,7 @@ export class EvacWorld implements World {
   /** After the first chunk the first picture is what the autoencoder makes of it, as in the reference. */
   #remember(
     memories: readonly WorldMemory[],
-    poses: readonly (readonly Pose[])[],
+    { poses, motion }: Followed,
     memory_BzMhw: Tensor,
     new_BzChw: Tensor,
   ): WorldMemory[] {
@@ -244,6 +250,7 @@ export class EvacWorld implements World {
       pose: tensor([...(referenceQuirks ? poses[b]![0]! : poses[b]!.at(-1)!)], {
         device: memory.pose!.device,
       }),
+      motion: motion.select(0, b).to({ device: memory.pose!.device }).clone(),
       firstPose: memory.firstPose!.clone(),
     }));
   }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Generator, rand, randn, type Tensor, tensor, zeros } from "#tensor";
+import { AdamW, Generator, grad, rand, randn, stack, type Tensor, tensor, zeros } from "#tensor";
 import { ActionPredictor } from "./action-predictor.ts";
 import { pinholeCamera } from "./camera.ts";
 import { measureStatistics, poseChange, relativeAction } from "./poses.ts";
@@ -59,19 +59,50 @@ test("the tables that a checkpoint carries hold the schedule that is sampled", (
 });
 
 test("a fresh action predictor says that the hand stands still, and walks that move call it wrong", () => {
-  const predictor = new ActionPredictor({ action: 2, pose: 3, hidden: 16 });
+  const predictor = new ActionPredictor({ action: 2, pose: 3, hidden: 16, motion: true });
   const generator = new Generator(2);
   for (const layer of Object.values(predictor.network))
     layer.weight.detach().copy_(rand([...layer.weight.shape], { generator }));
   beginAsIdentity(predictor);
   const scale = { mean: tensor([[0.5, -2, 1]]), std: tensor([[2, 0.1, 1]]) };
-  const from = randn([5, 3], { generator });
+  const from = { pose: randn([5, 3], { generator }), motion: randn([5, 3], { generator }) };
   const actions = randn([5, 4, 2], { generator });
   const walked = walk(predictor, scale, from, actions);
   assert.deepEqual(walked.shape, [5, 4, 3]);
-  assert.ok(largest(walked.sub(from.unsqueeze(1))) < 1e-5);
-  const poses = from.unsqueeze(1).expand([5, 4, 3]).add(0.1);
-  assert.ok(Number(walkLoss(predictor, scale, { from, actions, poses }).item()) > 0.1);
+  assert.ok(largest(walked.sub(from.pose.unsqueeze(1))) < 1e-5);
+  const poses = from.pose.unsqueeze(1).expand([5, 4, 3]).add(0.1);
+  assert.ok(Number(walkLoss(predictor, scale, { ...from, actions, poses }).item()) > 0.1);
+});
+
+test("a predictor that sees motion learns a hand that coasts, one that does not cannot", () => {
+  // the hand goes on with half of its last change, whatever the action
+  const generator = new Generator(6);
+  const pose = randn([256, 2], { generator });
+  const motion = randn([256, 2], { generator });
+  const actions = zeros([256, 3, 1]);
+  const steps = [0.5, 0.25, 0.125].map((share) => motion.mul(share));
+  const poses = stack(
+    [0, 1, 2].map((k) => steps.slice(0, k + 1).reduce((sum, step) => sum.add(step), pose)),
+    1,
+  );
+  const scale = { mean: zeros([1, 2]), std: zeros([1, 2]).add(1) };
+  const [seeing, blind] = [true, false].map((sees) => {
+    const predictor = new ActionPredictor({ action: 1, pose: 2, hidden: 32, motion: sees });
+    for (const layer of Object.values(predictor.network)) {
+      const spread = 1 / Math.sqrt(layer.weight.shape[1]!);
+      layer.weight.detach().copy_(randn([...layer.weight.shape], { generator }).mul(spread));
+    }
+    beginAsIdentity(predictor);
+    const parameters = predictor.namedParameters();
+    const optimiser = new AdamW([{ parameters, lr: 0.01 }]);
+    const off = (): Tensor => walkLoss(predictor, scale, { pose, motion, actions, poses });
+    for (let step = 0; step < 200; step++) {
+      const gradients = grad([off()], [...parameters.values()]) as Tensor[];
+      optimiser.step(new Map([...parameters.keys()].map((name, i) => [name, gradients[i]!])));
+    }
+    return Number(off().item());
+  });
+  assert.ok(seeing! < 0.5 * blind!, `${seeing} and ${blind}`);
 });
 
 test("under measured statistics relative actions have no mean and unit spread; a still axis stays small", () => {

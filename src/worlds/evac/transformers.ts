@@ -3,17 +3,8 @@
  *
  * Shapes: N = B·T frames, C channels, H W positions, L = H·W, B videos, T frames.
  */
-import {
-  asLast,
-  Conv1d,
-  frameAttentionFits,
-  fromLast,
-  GroupNorm,
-  Linear,
-  Module,
-  type ModuleOptions,
-} from "#nn";
-import { aten, fusable, type Tensor } from "#tensor";
+import { asLast, Conv1d, fromLast, GroupNorm, Linear, Module, type ModuleOptions } from "#nn";
+import { aten, type Tensor } from "#tensor";
 import { type Conditions, TransformerLayer } from "./attention.ts";
 
 const groups = 32;
@@ -87,9 +78,7 @@ export class TimeTransformer extends Module {
   /** Without moving the frames of a pixel next to each other, where the kernel for that fits. */
   #inPlace(x_BCTHW: Tensor): Tensor | null {
     const x_BTHWC = asLast(x_BCTHW);
-    const { attn1 } = this.transformer_blocks[0]!;
-    const fits = frameAttentionFits(x_BTHWC.shape[1]!, 0, attn1.to_q.weight.shape[0]! / attn1.heads);
-    if (!fits || !fusable(x_BTHWC, attn1.to_q.weight)) return null;
+    if (!this.transformer_blocks[0]!.attn1.fitsAcrossFrames(x_BTHWC)) return null;
     let x_BTLC = asLinear(this.proj_in, x_BTHWC.flatten(2, 3));
     for (const layer of this.transformer_blocks) x_BTLC = layer.acrossFrames(x_BTLC);
     const out_BTLC = asLinear(this.proj_out, x_BTLC);

@@ -17,7 +17,7 @@ import {
   silu,
   timestepEmbedding,
 } from "#nn";
-import { cat, fusable, scope, type Tensor, zeros } from "#tensor";
+import { aten, cat, fusable, kernelFit, scope, type Tensor, zeros } from "#tensor";
 import type { Conditions } from "./attention.ts";
 import { Downsample, ResidualBlock, Upsample } from "./residual.ts";
 import type { UNetSizes } from "./sizes.ts";
@@ -79,7 +79,8 @@ export class EvacUNet extends Module {
     const time_NM = this.#time(conditions, frames).flatten(0, 1);
     const run = (block: Block, x: Tensor): Tensor =>
       block.reduce((value, layer) => scope(() => runLayer(layer, value, time_NM, conditions, frames)), x);
-    let x = laidOut(x_BCThw.transpose(1, 2).flatten(0, 1));
+    const learning = kernelFit(this.out["2"].weight) === "recorded";
+    let x = laidOut(x_BCThw.transpose(1, 2).flatten(0, 1), learning);
     const skips: Tensor[] = [];
     for (const [i, block] of this.input_blocks.entries()) {
       x = run(block, x);
@@ -110,13 +111,29 @@ export class EvacUNet extends Module {
   }
 }
 
-/** Channels last where our own kernels run (bfloat16 on a GPU, no gradients). */
-const laidOut = (x_NChw: Tensor): Tensor => (fusable(x_NChw.contiguous()) ? channelsLast(x_NChw) : x_NChw);
+/** Channels last where our own kernels run, bfloat16 on a GPU, and in whole eights while it learns. */
+function laidOut(x_NChw: Tensor, learning: boolean): Tensor {
+  if (learning) return channelsLast(wholeEights(x_NChw));
+  return fusable(x_NChw.contiguous()) ? channelsLast(x_NChw) : x_NChw;
+}
+
+/** With channels of zeros, or weights that read them: without them cuDNN leaves its tensor cores. */
+function wholeEights(x_NChw: Tensor): Tensor {
+  const missing = (8 - (x_NChw.shape[1]! % 8)) % 8;
+  return missing === 0 ? x_NChw : aten.constant_pad_nd(x_NChw, [0, 0, 0, 0, 0, missing], 0);
+}
+
+/** The network's first layer, which takes as many channels as the input was given. */
+function enter(layer: Conv2d, x_NChw: Tensor): Tensor {
+  if (layer.weight.shape[1] === x_NChw.shape[1]) return layer.forward(x_NChw);
+  return aten.conv2d(x_NChw, wholeEights(layer.weight), layer.bias!, [1, 1], [1, 1]);
+}
 
 function runLayer(layer: Layer, x: Tensor, time_NM: Tensor, conditions: Conditions, frames: number): Tensor {
   if (layer instanceof ResidualBlock) return layer.forward(x, time_NM, frames);
   if (layer instanceof FrameTransformer) return layer.forward(x, conditions);
   if (layer instanceof TimeTransformer) return layer.forward(x, frames);
+  if (layer instanceof Conv2d) return enter(layer, x);
   return layer.forward(x);
 }
 

@@ -95,6 +95,9 @@ export function loadAutoencoder(path: string, sizes: EvacSizes, options: ModuleO
   return vae.to(options);
 }
 
+/** In our own files only: this predictor sees the hand's last change of pose. */
+export const readsMotion = "reads_motion";
+
 export function loadActionPredictor(
   path: string,
   options: ModuleOptions,
@@ -104,12 +107,13 @@ export function loadActionPredictor(
   const [pose = 0] = weights.get("network.4.weight")?.shape ?? [];
   if (pose === 0) throw new UserError(`${path} has no network.0 to network.4: it is not an action predictor`);
   const around = path.endsWith(".safetensors") ? weights : readTorch(path); // published files have them beside the weights
-  const [mean, std] = ["abs_action_mean", "abs_action_std"].map((name) => {
+  const [mean, std, motion] = ["abs_action_mean", "abs_action_std", readsMotion].map((name) => {
     const value = around instanceof Map ? around.get(name) : undefined;
     weights.delete(name);
     return value instanceof Tensor ? value : undefined;
   });
-  const predictor = new ActionPredictor({ action: inputs - pose, pose, hidden }, options);
+  const sizes = { action: inputs - (motion ? 2 : 1) * pose, pose, hidden, motion: motion !== undefined };
+  const predictor = new ActionPredictor(sizes, options);
   predictor.loadState(weights, { source: path });
   const place = { device: options.device ?? "cpu" } as const;
   return { predictor, scale: mean && std && { mean: mean.float().to(place), std: std.float().to(place) } };

@@ -85,11 +85,11 @@ export class SelfAttention extends Module {
     const [heads, width] = [this.#heads, this.headWidth];
     const [length, inner] = rotary ? [frames, patches] : [patches, 1];
     const over = { length, causal: rotary !== undefined };
-    if (!shortAttentionFits({ ...over, heads, width, rotates: over.causal })) return null;
+    if (!shortAttentionFits({ ...over, heads, width, rotates: over.causal, norms: true })) return null;
     if (kernelFit(x_BTSD, this.qkv.weight) !== "recorded") return null;
     const qkv = this.qkv.forward(x_BTSD).view([videos, frames, patches, 3, heads, width]);
-    const norms = { q_weight: this.q_norm.weight, k_weight: this.k_norm.weight, eps: epsilon };
-    const mixed = fusedShortAttention(qkv, { ...norms, ...over, inner, ...(rotary && { rotary }) });
+    const norm = { q_weight: this.q_norm.weight, k_weight: this.k_norm.weight, eps: epsilon };
+    const mixed = fusedShortAttention(qkv, { norm, ...over, inner, ...(rotary && { rotary }) });
     return mixed && this.proj.forward(mixed);
   }
 

@@ -173,7 +173,7 @@ function compareConditions(cases: Cases, world: EvacWorld, folder: string): void
   const memory = world.parts.memoryFrames;
   cases.compare("first latents", window, get(recording, "c0_z").narrow(2, 0, memory), tolerances.forward);
   const buffer = get(recording, "c0_action_buffer").narrow(2, 0, 8).nested() as unknown as number[][][];
-  const poses = world.poses(memories, get(recording, "c0_policy_action"));
+  const { poses } = world.poses(memories, get(recording, "c0_policy_action"));
   const theirs = buffer.map((rows) => rows.slice(memory - 1));
   cases.compare(
     "predicted poses",
