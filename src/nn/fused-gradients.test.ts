@@ -1,11 +1,12 @@
 /** Kernels of learning networks against plain operators: their sources on the CPU (test/kernels), and on a GPU where there is one. */
 import { test } from "node:test";
-import { aten, type Device, Generator, grad, randn, type Tensor, zeros } from "#tensor";
+import { aten, cat, type Device, Generator, grad, randn, type Tensor, zeros } from "#tensor";
 import { bf16, eps, gpu, leaf, near } from "../../test/kernels/compare.ts";
 import { hostCompiler, runOnHost } from "../../test/kernels/run-on-host.ts";
 import { groupNormKernels, groupNormThreads, recordedGroupNorm } from "./fused-group-norm-gradient.ts";
 import { fusedRotatePairs, rotatePairsLaunch } from "./fused-rotate-gradient.ts";
 import { fusedJunction, joinKernels } from "./fused-rows-gradient.ts";
+import { frameTapsLaunch, fusedFrameTaps } from "./fused-taps-gradient.ts";
 import { rotateInterleaved, silu } from "./index.ts";
 
 interface Rows {
@@ -150,17 +151,18 @@ for (const [channels, groups, withSilu] of [
   [192, 32, true],
   [48, 8, false],
 ] as const) {
+  const pixels = channels === 192 ? 16 : 90;
   const what = `${channels} channels, ${groups} groups${withSilu ? ", SiLU" : ""}`;
   test(`the group norm's sources give the plain operators' numbers and gradients: ${what}`, {
     skip: hostCompiler,
   }, () => {
-    const [given, of] = [picture(2, 90, channels), bf16([2, 90, channels], 4)];
+    const [given, of] = [picture(2, pixels, channels), bf16([2, pixels, channels], 4)];
     const { name } = groupNormKernels(channels, withSilu);
     const { x, weight, bias } = given;
     const [out, ofX] = [zeros(x.shape).bfloat16(), zeros(x.shape).bfloat16()];
     const [statistics, parts] = [zeros([2, channels, 2]), zeros([2, 2 * channels])];
-    const size = { blocks: 2, threads: groupNormThreads(channels) };
-    const numbers = [{ int: (90 * channels) / 8 }, { int: groups }];
+    const size = { blocks: 2, threads: groupNormThreads(channels, pixels) };
+    const numbers = [{ int: (pixels * channels) / 8 }, { int: groups }];
     runOnHost(name, size, [x, weight, bias, out, statistics, ...numbers, { float: eps }]);
     const [plain, gradients] = expectedNorm(given, groups, withSilu, of);
     near(out, plain, 0.01, "norm");
@@ -173,7 +175,7 @@ for (const [channels, groups, withSilu] of [
   test(`on a GPU the group norm's numbers and gradients are the plain operators': ${what}`, {
     skip: gpu,
   }, () => {
-    const [given, of] = [picture(2, 90, channels, "cuda"), bf16([2, 90, channels], 4, "cuda")];
+    const [given, of] = [picture(2, pixels, channels, "cuda"), bf16([2, pixels, channels], 4, "cuda")];
     const leaves = Object.values(given).map((x: Tensor) => x.clone().requiresGrad_());
     const parts = { groups, weight: leaves[1]!, bias: leaves[2]!, eps, silu: withSilu };
     const out = recordedGroupNorm(leaves[0]!, parts);
@@ -183,3 +185,40 @@ for (const [channels, groups, withSilu] of [
     for (const [i, each] of ours.entries()) near(each, gradients[i], 0.015, `gradient ${i}`);
   });
 }
+
+/** Each frame beside the two before it, the first for those that are missing. */
+function plainTaps(x_BTPC: Tensor): Tensor {
+  const first = x_BTPC.narrow(1, 0, 1);
+  const led = cat([first, first, x_BTPC], 1);
+  return cat(
+    [0, 1, 2].map((tap) => led.narrow(1, tap, x_BTPC.shape[1]!)),
+    3,
+  );
+}
+
+for (const frames of [1, 2, 5]) {
+  const shape = [2, frames, 3, 24];
+  test(`the sources of frames side by side give the plain operators' numbers and gradients: ${frames} frames`, {
+    skip: hostCompiler,
+  }, () => {
+    const [x, of] = [bf16(shape, 1), bf16([2, frames, 3, 72], 2)];
+    const { size, numbers } = frameTapsLaunch(shape);
+    const [out, ofX] = [zeros(of.shape).bfloat16(), zeros(shape).bfloat16()];
+    runOnHost("frame_taps", size, [x, out, ...numbers]);
+    const own = leaf(x);
+    const plain = plainTaps(own);
+    near(out, plain.detach(), 1e-6, "frames");
+    runOnHost("frame_taps_gradient", size, [of, ofX, ...numbers]);
+    near(ofX, grad([plain], [own], { gradOutputs: [of.float()] })[0], 0.005, "gradient");
+  });
+}
+
+test("on a GPU frames side by side and their gradients are the plain operators'", { skip: gpu }, () => {
+  const [x, of] = [bf16([2, 5, 3, 24], 1, "cuda"), bf16([2, 5, 3, 72], 2, "cuda")];
+  const [ours, own] = [x.clone().requiresGrad_(), leaf(x)];
+  const [out, plain] = [fusedFrameTaps(ours), plainTaps(own)];
+  near(out?.detach(), plain.detach(), 1e-6, "frames");
+  const [first] = grad([out!], [ours], { gradOutputs: [of] });
+  const [second] = grad([plain], [own], { gradOutputs: [of.float()] });
+  near(first, second, 0.005, "gradient");
+});

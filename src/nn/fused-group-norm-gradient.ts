@@ -11,17 +11,24 @@ import { empty, type Kernel, kernel, kernelFit, type Tensor, withGradients } fro
 import { columnSums } from "./fused-column-sums.ts";
 import type { GroupNormParts } from "./fused-pictures.ts";
 
-/** How a block's threads share a picture: each keeps eight channels, so threads are a multiple of C / 8; `rows` of sums are left to add. */
+/** How a block's threads share a picture: each keeps eight channels, so threads are a multiple of C / 8; a row of sums is left of `together`. */
 function sharing(channels: number) {
   const eights = channels / 8;
   const inWarp = 32 % eights === 0; // the threads of a warp that have the same channels add theirs first
-  const threads = inWarp ? 512 : 480; // 480 is a multiple of 3 · 32
-  return { eights, inWarp, threads, rows: inWarp ? threads / 32 : threads / eights };
+  const together = inWarp ? 32 : eights;
+  return { eights, inWarp, together, most: 480 + (inWarp ? 32 : 0), unit: inWarp ? 64 : 96 };
+}
+
+/** Threads of a block, for pictures of so many pixels: some four pixels each, as far as that goes. Exported for tests. */
+export function groupNormThreads(channels: number, pixels: number): number {
+  const { eights, most, unit } = sharing(channels);
+  const wanted = Math.ceil((pixels * eights) / 4 / unit) * unit;
+  return Math.min(most, Math.max(wanted, 2 * unit));
 }
 
 /** Each thread keeps eight channels through all of its pixels; `totals` are the sums over the picture, by channel. */
 function pieces(channels: number): string {
-  const { eights, inWarp, rows } = sharing(channels);
+  const { eights, inWarp, together } = sharing(channels);
   const leave = inWarp
     ? `for (int offset = 16; offset >= ${eights}; offset /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, offset);
     if (threadIdx.x % 32 < ${eights}) parts[threadIdx.x / 32][column * 8 + k] = sum;`
@@ -35,10 +42,10 @@ __device__ inline void channel_sums(float* totals, float (*parts)[${channels}], 
     ${leave}
   }
   __syncthreads();
-  if (threadIdx.x < ${channels}) {
+  for (int c = threadIdx.x; c < ${channels}; c += blockDim.x) {
     float sum = 0;
-    for (int r = 0; r < ${rows}; r++) sum += parts[r][threadIdx.x];
-    totals[threadIdx.x] = sum;
+    for (int r = 0; r < blockDim.x / ${together}; r++) sum += parts[r][c];
+    totals[c] = sum;
   }
   __syncthreads();
 }
@@ -57,7 +64,7 @@ export function groupNormSource(name: string, channels: number, silu: boolean): 
   const answer = silu ? "z / (1.0f + __expf(-z))" : "z";
   return `${pieces(channels)}
 extern "C" __global__ void ${name}(const bf16* x, const bf16* weight, const bf16* bias, bf16* out, float* statistics, int eights, int groups, float eps) {
-  __shared__ float parts[${sharing(channels).rows}][${channels}];
+  __shared__ float parts[${sharing(channels).most / sharing(channels).together}][${channels}];
   __shared__ float totals[${channels}];
   int column = threadIdx.x % ${channels / 8} * 8, size = ${channels} / groups;
   size_t first = (size_t)blockIdx.x * eights;
@@ -93,7 +100,7 @@ export function groupNormGradientSource(name: string, channels: number, silu: bo
   const read = "Eight v = ((const Eight*)x)[i], d = ((const Eight*)grad)[i]";
   return `${pieces(channels)}
 extern "C" __global__ void ${name}(const bf16* x, const bf16* weight, const bf16* bias, const float* statistics, const bf16* grad, bf16* of_x, float* of_weights, int eights, int groups) {
-  __shared__ float parts[${sharing(channels).rows}][${channels}];
+  __shared__ float parts[${sharing(channels).most / sharing(channels).together}][${channels}];
   __shared__ float shifts[${channels}], scales[${channels}], weighted[${channels}];
   int column = threadIdx.x % ${channels / 8} * 8, size = ${channels} / groups;
   size_t first = (size_t)blockIdx.x * eights;
@@ -108,16 +115,16 @@ extern "C" __global__ void ${name}(const bf16* x, const bf16* weight, const bf16
   ${pixels(`${read}; for (int k = 0; k < 8; k++) { ${step} of_b[k] += down; of_w[k] += down * normal; }`)}
   channel_sums(shifts, parts, of_b);
   channel_sums(scales, parts, of_w);
-  if (threadIdx.x < ${channels}) {
-    float* own = of_weights + (size_t)blockIdx.x * ${2 * channels} + threadIdx.x;
-    own[0] = scales[threadIdx.x];
-    own[${channels}] = shifts[threadIdx.x];
-    weighted[threadIdx.x] = shifts[threadIdx.x] * wide(weight[threadIdx.x]);
+  for (int c = threadIdx.x; c < ${channels}; c += blockDim.x) {
+    float* own = of_weights + (size_t)blockIdx.x * ${2 * channels} + c;
+    own[0] = scales[c];
+    own[${channels}] = shifts[c];
+    weighted[c] = shifts[c] * wide(weight[c]);
   }
   __syncthreads();
   for (int k = 0; k < 8; k++) pull[k] = over_group(weighted, column + k, size) / count;
   __syncthreads();
-  if (threadIdx.x < ${channels}) weighted[threadIdx.x] = scales[threadIdx.x] * wide(weight[threadIdx.x]);
+  for (int c = threadIdx.x; c < ${channels}; c += blockDim.x) weighted[c] = scales[c] * wide(weight[c]);
   __syncthreads();
   for (int k = 0; k < 8; k++) turn[k] = over_group(weighted, column + k, size) / count;
   ${pixels(`${read}, r;
@@ -125,9 +132,6 @@ extern "C" __global__ void ${name}(const bf16* x, const bf16* weight, const bf16
     ((Eight*)of_x)[i] = r;`)}
 }`;
 }
-
-/** Of a block; exported for tests that run the sources elsewhere. */
-export const groupNormThreads = (channels: number): number => sharing(channels).threads;
 
 interface Pair {
   readonly forward: Kernel;
@@ -167,7 +171,7 @@ export function recordedGroupNorm(
   const out = empty(shape, { dtype: "bfloat16", device });
   const statistics = empty([count, channels, 2], { device });
   const numbers = [{ int: x_NPC.numel / count / 8 }, { int: groups }];
-  const size = { blocks: count, threads: groupNormThreads(channels) };
+  const size = { blocks: count, threads: groupNormThreads(channels, x_NPC.numel / count / channels) };
   forward(size, [x_NPC, weight, bias, out, statistics, ...numbers, { float: eps }]);
   const into = [{ gradOutput: 0 }, { gradInput: 0 }, { scratch: 0 }];
   const launches = [

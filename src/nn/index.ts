@@ -49,6 +49,7 @@ export {
   type RecordedTable,
 } from "./fused-rows-gradient.ts";
 export { fusedNormTaps } from "./fused-taps.ts";
+export { fusedFrameTaps } from "./fused-taps-gradient.ts";
 export { Embedding, Linear, type LinearOptions } from "./linear.ts";
 export { LoraConv2d, LoraLinear, type LoraOptions } from "./lora.ts";
 export { type LoadOptions, Module, type ModuleOptions, type State } from "./module.ts";

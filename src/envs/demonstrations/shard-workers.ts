@@ -33,6 +33,8 @@ export type FromWorker =
   | { readonly kind: "user-error"; readonly message: string };
 
 const attempts = 2;
+/** Milliseconds after which a process that should have ended is killed. */
+const patience = 5000;
 
 export async function runShards<S>(
   { program, settings, shards, workers }: ShardRun<S>,
@@ -80,8 +82,17 @@ class ShardWorker<S> {
     }
   }
 
+  /**
+   * Lets the process end by itself, which gives back what it holds on an accelerator; killed under CUDA's MPS it may never be gone.
+   * Nobody waits for it.
+   */
   end(): void {
-    this.#process?.kill();
+    const child = this.#process;
+    if (!child) return;
+    const late = setTimeout(() => child.kill("SIGKILL"), patience).unref();
+    child.once("exit", () => clearTimeout(late));
+    if (child.connected) child.disconnect();
+    child.unref();
   }
 
   #attempt(shard: ShardJob, onEpisode: (outcome: EpisodeOutcome) => void): Promise<ShardSummary> {

@@ -4,14 +4,15 @@
  * A window's latents depend on all of its pictures, so there are as many as windows, and a long training meets each of them often. A
  * short one, as in a refresh, encodes what it draws.
  */
-import { type Device, empty, keep, noGrad, scope, type Tensor } from "#tensor";
+import { type Device, deviceMemory, empty, keep, noGrad, scope, type Tensor } from "#tensor";
 import { index, type WanWindow, type WanWindows } from "./wan-windows.ts";
 
 /** [B, z, F, h, w] of these windows. */
 export type LatentsOf = (windows: readonly WanWindow[]) => Tensor;
 
-/** The most that all windows may take, in bytes. */
-const room = 8e9;
+/** The most that all windows may take, in bytes: on a large GPU a quarter of what is free. */
+const roomOn = (device: Device): number =>
+  device === "cpu" ? 8e9 : Math.max(8e9, deviceMemory(Number(device.split(":")[1] ?? 0)).free / 4);
 const batch = 256;
 
 export function windowLatents(
@@ -23,7 +24,7 @@ export function windowLatents(
   if (windows.count > draws) return fresh;
   const shape = fresh(windows.all().slice(0, 1)).shape.slice(1);
   const bytes = 4 * shape.reduce((product, size) => product * size, windows.count);
-  if (bytes > room) return fresh;
+  if (bytes > roomOn(device)) return fresh;
   const table = keep(empty([windows.count, ...shape], { device }));
   const all = windows.all();
   for (let from = 0; from < all.length; from += batch) {

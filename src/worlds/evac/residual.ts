@@ -3,7 +3,18 @@
  *
  * Shapes: N = B·T frames, C channels, H W positions, M width of the time embedding.
  */
-import { asLast, Conv2d, Conv3d, fromLast, GroupNorm, Linear, Module, type ModuleOptions, silu } from "#nn";
+import {
+  asLast,
+  Conv2d,
+  Conv3d,
+  fromLast,
+  fusedFrameTaps,
+  GroupNorm,
+  Linear,
+  Module,
+  type ModuleOptions,
+  silu,
+} from "#nn";
 import { aten, cat, fusable, kernelFit, type Tensor } from "#tensor";
 
 const groups = 32;
@@ -47,15 +58,20 @@ function overFrames(norm: GroupNorm, { weight, bias }: Conv3d, x_BCTHW: Tensor):
 /** While it learns: a frame and the two before it side by side, and one matrix product; cuDNN's way back is several times slower. */
 export function asProduct({ weight, bias }: Conv3d, active_BCTHW: Tensor): Tensor {
   const x_BTHWC = asLast(active_BCTHW);
-  const [, frames = 0] = x_BTHWC.shape;
-  const first = x_BTHWC.narrow(1, 0, 1);
-  const led = cat([first, first, x_BTHWC], 1);
-  const taps = cat(
-    [0, 1, 2].map((tap) => led.narrow(1, tap, frames)),
-    4,
-  );
   const rows_OK = weight.flatten(2).transpose(1, 2).flatten(1); // tap by tap, its channels
-  return fromLast(aten.linear(taps, rows_OK, bias!));
+  const x_BTPC = x_BTHWC.flatten(2, 3);
+  const taps_BTPK = fusedFrameTaps(x_BTPC) ?? frameTaps(x_BTPC);
+  return fromLast(aten.linear(taps_BTPK, rows_OK, bias!).unflatten(2, x_BTHWC.shape.slice(2, 4)));
+}
+
+function frameTaps(x_BTPC: Tensor): Tensor {
+  const [, frames = 0] = x_BTPC.shape;
+  const first = x_BTPC.narrow(1, 0, 1);
+  const led = cat([first, first, x_BTPC], 1);
+  return cat(
+    [0, 1, 2].map((tap) => led.narrow(1, tap, frames)),
+    3,
+  );
 }
 
 class TimeConvolutions extends Module {
