@@ -3,6 +3,7 @@ import { stack, type Tensor, tensor } from "#tensor";
 import { ActionPredictor } from "../src/worlds/evac/action-predictor.ts";
 import { liberoCamera } from "../src/worlds/evac/camera.ts";
 import { type EvacParts, EvacWorld } from "../src/worlds/evac/evac-world.ts";
+import { followHands } from "../src/worlds/evac/follow-hand.ts";
 import { autoencoderSizes, EvacModel } from "../src/worlds/evac/model.ts";
 import { agibotStatistics, relativeAction } from "../src/worlds/evac/poses.ts";
 import { evacSizes } from "../src/worlds/evac/sizes.ts";
@@ -68,7 +69,7 @@ export const evac: Family = {
       sizes: { ...sizes, vae, image, chunk, memory, steps: shown, vae_batch: vaeBatch, fps, domain },
       weights: () => parts.model.namedParameters(),
       inputs: (memories, actions, noise) => {
-        const { poses } = world.poses(memories, actions);
+        const { poses } = followHands(world.parts, memories, actions);
         const relative = poses.map((rows) =>
           rows.slice(1).map((pose, i) => relativeAction(rows[i]!, pose, agibotStatistics)),
         );

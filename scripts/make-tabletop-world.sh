@@ -36,7 +36,9 @@ case $FAMILY in
     MORE_STEPS=${MORE_STEPS:-10300} MORE_RATE=${MORE_RATE:-4e-4} EMA=${EMA:-0.9995} MORE_EMA=${MORE_EMA:-0.9995}
     JUDGE_STEPS=${JUDGE_STEPS:-2600} JUDGE_FROM=${JUDGE_FROM:-}
     HIDDEN=${HIDDEN:-192} DEPTH=${DEPTH:-5} HEADS=${HEADS:-4} PATCH=${PATCH:-2}
+    VAE_FROM=${VAE_FROM:-}                  # an EVAC world of this script, to begin with its autoencoder: 8 × 8 × 32 instead of 16 × 16 × 4
     vae_sizes=()
+    [ -z "$VAE_FROM" ] || vae_sizes=(--set init_from="$VAE_FROM" --set lr=1e-4 --set "block_out_channels=[16,32,64,64]" --set latent_channels=32)
     sizes=(--set hidden_size="$HIDDEN" --set depth="$DEPTH" --set num_heads="$HEADS" --set "patch_size=[1,$PATCH,$PATCH]") ;;
   evac)
     VAE_STEPS=${VAE_STEPS:-5400} VAE_BATCH=${VAE_BATCH:-128} VAE_PRECISION=${VAE_PRECISION:-bf16}
@@ -48,8 +50,8 @@ case $FAMILY in
     vae_sizes=()
     sizes=(--set model_channels="$CHANNELS" --set predictor_steps="$PREDICTOR_STEPS") ;;
   wan)
-    VAE_STEPS=${VAE_STEPS:-2000} VAE_BATCH=${VAE_BATCH:-32} VAE_PRECISION=${VAE_PRECISION:-bf16} # more are better, much
-    DENOISER_STEPS=${DENOISER_STEPS:-10500} BATCH=${BATCH:-256} RATE=${RATE:-cosine}
+    VAE_STEPS=${VAE_STEPS:-9600} VAE_BATCH=${VAE_BATCH:-24} VAE_PRECISION=${VAE_PRECISION:-bf16}
+    DENOISER_STEPS=${DENOISER_STEPS:-7900} BATCH=${BATCH:-256} RATE=${RATE:-cosine}
     MORE_STEPS=${MORE_STEPS:-0} MORE_RATE=${MORE_RATE:-4e-4} EMA=${EMA:-0.999} MORE_EMA=${MORE_EMA:-0.999}
     JUDGE_STEPS=${JUDGE_STEPS:-300} JUDGE_FROM=${JUDGE_FROM-$shipped}
     HIDDEN=${HIDDEN:-288} DEPTH=${DEPTH:-8} HEADS=${HEADS:-6} LATENTS=${LATENTS:-96}
@@ -82,10 +84,10 @@ record scripted "$SCRIPTED" 11
 data=(--data "$DATA/scripted")
 if [ -n "$POLICY" ]; then
   record played "$PLAYED" 12 --policy "$POLICY" --temperatures 1,1,1.3,1.6
-  record tested "$TESTED" 13 --policy "$POLICY" --temperatures 1
+  record tested "$TESTED" 13 --policy "$POLICY" --temperatures 1 --set steps_after_success="$STEPS" # to their ends
   data+=(--data "$DATA/played")
 else
-  record tested "$TESTED" 13
+  record tested "$TESTED" 13 --set steps_after_success="$STEPS"
 fi
 
 [ -e "$world/vae" ] || [ -f "$world/Wan2.2_VAE.pth" ] || [ -f "$world/first_stage_model.json" ] || {

@@ -86,8 +86,9 @@ test("a policy learns two steps inside an EVAC world, and a copy of the world le
   assert.deepEqual(readdirSync(worlds).sort(), ["step_0", "step_1"]);
   assert.notDeepEqual(readFileSync(join(worlds, "step_1", "evac.ckpt")), before);
   const round = join(logs, configuration, "co-evolution", "rounds", "step_1");
-  const whereActed = (part: string): unknown =>
-    (openDemonstrations(join(round, part)).info.settings as { world?: string }).world;
-  assert.equal(whereActed("played"), join(worlds, "step_0"));
-  assert.equal(whereActed("exam"), undefined);
+  const [played, exam] = ["played", "exam"].map((part) => openDemonstrations(join(round, part)));
+  assert.equal(played!.info.settings.world, join(worlds, "step_0"));
+  assert.equal(exam!.info.settings.world, undefined);
+  const whole = Number(exam!.info.settings.steps);
+  assert.ok(exam!.episodes.every(({ length }) => length === whole)); // they go on after a success
 });

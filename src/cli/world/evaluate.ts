@@ -6,7 +6,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { openDemonstrations } from "#envs";
+import { type Demonstrations, openDemonstrations } from "#envs";
 import { replaceFile, writeJsonFile } from "#formats";
 import { loadPolicy } from "#policies";
 import { UserError } from "#registry";
@@ -47,8 +47,9 @@ type EvaluationSettings = z.infer<typeof evaluationSettings>;
 export async function evaluate(wishes: WorldArguments): Promise<void> {
   const settings = checked(evaluationSettings, wishes.settings);
   const { device, world: folder } = wishes;
-  const frames =
-    wishes.data.length > 0 ? new RecordedFrames(wishes.data.map(openDemonstrations), device) : undefined;
+  const sets = wishes.data.map(openDemonstrations);
+  const frames = sets.length > 0 ? new RecordedFrames(sets, device) : undefined;
+  if (sets.some(stopsEarly)) console.log(earlyNote);
   const size = frames?.size ?? ([settings.size, settings.size] as const);
   const samplingSteps = settings.num_sampling_steps ?? undefined;
   const world = await openWorld(folder, { device, size, samplingSteps });
@@ -73,6 +74,16 @@ export async function evaluate(wishes: WorldArguments): Promise<void> {
   console.log(truthTable(report));
   await film(join(out, `${name}.mp4`), films);
 }
+
+/** Whether its episodes stop before their time is up once something was achieved. */
+function stopsEarly({ info: { settings } }: Demonstrations): boolean {
+  const { steps, steps_after_success: after } = settings;
+  return typeof steps === "number" && typeof after === "number" && after < steps;
+}
+
+const earlyNote =
+  "note: these episodes stop soon after success, and of each whole chunks are compared, so a dream that is a few frames late is counted as one that missed it; " +
+  "record them to their ends: world collect … --set steps_after_success=STEPS";
 
 const optionsOf = ({ chunks, batch, threshold, hold_frames: holdFrames, seed }: EvaluationSettings) => ({
   chunks,

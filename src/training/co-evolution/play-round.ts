@@ -69,11 +69,13 @@ function orderOf(
   const { model } = config.actor;
   const dreams = part === 0 ? dream : undefined;
   const device = dreams?.device ?? config.runner.co_evolution.device;
+  const steps = config.env.train.max_episode_steps;
   return {
     settings: recordingSettings.parse({
       suite: config.env.eval?.task_suite_name,
       size,
-      steps: config.env.train.max_episode_steps,
+      steps,
+      ...(part === 1 && { steps_after_success: steps }), // an exam goes on to its end: a dream may be a little late
       seed: recordingSeed(config.runner.seed, step, part),
     }),
     policy: {

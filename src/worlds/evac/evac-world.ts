@@ -23,30 +23,21 @@ import {
   type WorldMemory,
   type WorldStart,
 } from "../world.ts";
-import type { ActionPredictor, PoseScale } from "./action-predictor.ts";
 import type { Camera } from "./camera.ts";
 import { clipPicture } from "./clip-picture.ts";
+import { type FollowedHands, followHands, type HandFollower } from "./follow-hand.ts";
 import { pictureStack, rayPlanes } from "./picture-stack.ts";
 import { type PoseStatistics, relativeAction } from "./poses.ts";
 import { DdimSampler, type EvacConditions, type SamplerParts } from "./sampler.ts";
 import { type Drawing, type Pose, poseMaps } from "./trajectory.ts";
 import { publishedState } from "./weights.ts";
 
-export interface EvacParts extends SamplerParts {
-  readonly predictor: ActionPredictor;
-  /** Given, poses are normalised around the predictor. */
-  readonly poseScale?: PoseScale | undefined;
+export interface EvacParts extends SamplerParts, HandFollower {
   readonly imageSize: readonly [number, number];
   readonly camera: Camera;
   readonly drawing: Drawing;
   readonly statistics: PoseStatistics;
   readonly vaeMicroBatch: number;
-  readonly referenceQuirks: boolean;
-}
-
-interface Followed {
-  readonly poses: readonly (readonly Pose[])[];
-  readonly motion: Tensor; // [B, 8]
 }
 
 /** Which of an episode's frames so far a chunk sees: spread evenly from the first, and the last. */
@@ -96,7 +87,7 @@ export class EvacWorld implements World {
 
   imagine({ memories, actions, slots, noise, watch }: ImagineRequest): Imagined {
     return scope(() => {
-      const { poses, motion } = this.poses(memories, actions);
+      const { poses, motion } = followHands(this.parts, memories, actions);
       const memory_BzMhw = stack(memories.map(({ latents }) => this.#recall(latents!)));
       const conditions = this.conditions(memories, poses, memory_BzMhw, slots, noise);
       const new_BzChw = this.#sampler.sample(memory_BzMhw, conditions, { slots, noise, watch });
@@ -182,26 +173,6 @@ export class EvacWorld implements World {
     return publishedState(model, sizes.first_stage_config.params.ddconfig.ch_mult.length);
   }
 
-  /** The pose before each new frame and the new ones, C + 1 per episode, and the last change of each. */
-  poses(memories: readonly WorldMemory[], actions_BCA: Tensor): Followed {
-    const { predictor, poseScale, referenceQuirks } = this.parts;
-    const { device } = predictor.network["0"].weight;
-    const gather = (name: string): Tensor => stack(gatherMemory(memories, name)).float().to({ device });
-    let hand = { pose: gather("pose"), motion: gather("motion") };
-    const rows = [hand.pose];
-    for (const action of actions_BCA.float().to({ device }).unbind(1)) {
-      hand = predictor.follow(hand, action, poseScale);
-      rows.push(hand.pose);
-    }
-    const poses = stack(rows, 1).nested() as unknown as number[][][]; // [B, C + 1, 8]
-    if (!referenceQuirks) return { poses, motion: hand.motion };
-    const late = poses.map((row, b) => [
-      ...row.slice(1),
-      memories[b]!.firstPose!.nested() as unknown as number[],
-    ]);
-    return { poses: late, motion: hand.motion };
-  }
-
   /** Four frames spread over the episode, the last included: [z, M, h, w]. */
   #recall(latents_Nzhw: Tensor): Tensor {
     const frames = recalledFrames(latents_Nzhw.shape[0]!, this.parts.memoryFrames);
@@ -235,7 +206,7 @@ export class EvacWorld implements World {
   /** After the first chunk the first picture is what the autoencoder makes of it, as in the reference. */
   #remember(
     memories: readonly WorldMemory[],
-    { poses, motion }: Followed,
+    { poses, motion }: FollowedHands,
     memory_BzMhw: Tensor,
     new_BzChw: Tensor,
   ): WorldMemory[] {

@@ -7,6 +7,7 @@ import { Starts } from "../../../src/envs/learned/index.ts";
 import { OpenClip } from "../../../src/worlds/evac/clip.ts";
 import { clipPicture } from "../../../src/worlds/evac/clip-picture.ts";
 import type { EvacWorld } from "../../../src/worlds/evac/evac-world.ts";
+import { followHands } from "../../../src/worlds/evac/follow-hand.ts";
 import { evac } from "../../../src/worlds/evac/index.ts";
 import type { ClipSizes } from "../../../src/worlds/evac/sizes.ts";
 import { loadActionPredictor } from "../../../src/worlds/evac/weights.ts";
@@ -173,7 +174,7 @@ function compareConditions(cases: Cases, world: EvacWorld, folder: string): void
   const memory = world.parts.memoryFrames;
   cases.compare("first latents", window, get(recording, "c0_z").narrow(2, 0, memory), tolerances.forward);
   const buffer = get(recording, "c0_action_buffer").narrow(2, 0, 8).nested() as unknown as number[][][];
-  const { poses } = world.poses(memories, get(recording, "c0_policy_action"));
+  const { poses } = followHands(world.parts, memories, get(recording, "c0_policy_action"));
   const theirs = buffer.map((rows) => rows.slice(memory - 1));
   cases.compare(
     "predicted poses",
