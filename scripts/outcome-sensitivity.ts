@@ -10,7 +10,8 @@
 import { parseArgs } from "node:util";
 import { Mt19937, openDemonstrations, ScenePlayer } from "#envs";
 import { Generator, randn, type Tensor } from "#tensor";
-import { successRate } from "#training";
+import { percent, successRate } from "#training";
+import { wholeNumber } from "../src/cli/option-values.ts";
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -21,9 +22,15 @@ const { values, positionals } = parseArgs({
   },
 });
 const [folder] = positionals;
-if (!folder) throw new Error("which recording? a folder of `reverie world collect`");
+const shifts = values.millimetres.split(",").map(Number);
+if (!folder || shifts.some((shift) => !(shift >= 0))) {
+  console.error(
+    "expected a folder of `reverie world collect`, and --millimetres as numbers from 0 up, such as 0,1,2",
+  );
+  process.exit(2);
+}
 const set = openDemonstrations(folder);
-const episodes = set.episodes.slice(0, Number(values.episodes));
+const episodes = set.episodes.slice(0, wholeNumber("--episodes", values.episodes));
 const player = new ScenePlayer(set.info.suite, set.info.width);
 const freeJoint = 0; // MuJoCo's mjJNT_FREE
 
@@ -51,13 +58,12 @@ function outcome(episode: (typeof episodes)[number], metres: number, random: Gen
   return success;
 }
 
-const percent = (share: number): string => (100 * share).toFixed(1);
-console.log("shift, mm   same outcome, %        of successes kept, %   of failures kept, %");
-for (const text of values.millimetres.split(",")) {
+console.log("shift, mm   same outcome               successes kept          failures kept");
+for (const shift of shifts) {
   const random = new Generator(Number(values.seed));
   let [same, kept, successes] = [0, 0, 0];
   for (const episode of episodes) {
-    const now = outcome(episode, Number(text) / 1000, random);
+    const now = outcome(episode, shift / 1000, random);
     same += now === episode.succeeded ? 1 : 0;
     successes += episode.succeeded ? 1 : 0;
     kept += episode.succeeded && now ? 1 : 0;
@@ -65,9 +71,9 @@ for (const text of values.millimetres.split(",")) {
   const { low, high } = successRate(same, episodes.length);
   const failures = episodes.length - successes;
   const columns = [
-    text.padStart(9),
-    `${percent(same / episodes.length)} (${percent(low)}–${percent(high)})`.padStart(20),
-    percent(kept / successes).padStart(22),
+    String(shift).padStart(9),
+    `${percent(same / episodes.length)} (${percent(low)} to ${percent(high)})`.padEnd(26),
+    percent(kept / successes).padStart(14),
     percent((same - kept) / failures).padStart(22),
   ];
   console.log(columns.join(" "));

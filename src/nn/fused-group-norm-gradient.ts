@@ -16,7 +16,7 @@ function sharing(channels: number) {
   const eights = channels / 8;
   const inWarp = 32 % eights === 0; // the threads of a warp that have the same channels add theirs first
   const together = inWarp ? 32 : eights;
-  return { eights, inWarp, together, most: 480 + (inWarp ? 32 : 0), unit: inWarp ? 64 : 96 };
+  return { eights, inWarp, together, most: inWarp ? 512 : 480, unit: inWarp ? 64 : 96 };
 }
 
 /** Threads of a block, for pictures of so many pixels: some four pixels each, as far as that goes. Exported for tests. */

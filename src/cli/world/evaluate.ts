@@ -82,7 +82,7 @@ function stopsEarly({ info: { settings } }: Demonstrations): boolean {
 }
 
 const earlyNote =
-  "note: these episodes stop soon after success, and of each whole chunks are compared, so a dream that is a few frames late is counted as one that missed it; " +
+  "note: these episodes stop soon after success, so a dream that is later than they are long is counted as one that missed it; " +
   "record them to their ends: world collect … --set steps_after_success=STEPS";
 
 const optionsOf = ({ chunks, batch, threshold, hold_frames: holdFrames, seed }: EvaluationSettings) => ({

@@ -47,9 +47,11 @@ export async function runShards<S>(
     try {
       for (let index = next++; index < shards.length; index = next++)
         summaries[index] = await worker.run(shards[index]!, onEpisode);
-    } finally {
-      worker.end();
+    } catch (error) {
+      worker.kill();
+      throw error;
     }
+    worker.end();
   };
   await Promise.all(Array.from({ length: Math.min(workers, shards.length) }, work));
   return summaries;
@@ -82,8 +84,12 @@ class ShardWorker<S> {
     }
   }
 
+  kill(): void {
+    this.#process?.kill();
+  }
+
   /**
-   * Lets the process end by itself, which gives back what it holds on an accelerator; killed under CUDA's MPS it may never be gone.
+   * Lets an idle process end by itself, which gives back what it holds on an accelerator; killed under CUDA's MPS it may never be gone.
    * Nobody waits for it.
    */
   end(): void {

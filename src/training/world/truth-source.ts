@@ -44,8 +44,7 @@ export class RecordedTruth implements TruthSource {
   readonly #episodes: RecordedFrames["episodes"];
 
   /**
-   * Episodes shorter than one chunk are left out; of longer ones, whole chunks are used. The first `episodes`, or with `spread` as many from
-   * all over the recordings.
+   * Episodes shorter than one chunk are left out. The first `episodes`, or with `spread` as many from all over the recordings.
    */
   constructor(frames: RecordedFrames, options: { episodes: number; chunk: number; spread?: boolean }) {
     this.#frames = frames;
@@ -87,7 +86,7 @@ export class RecordedTruth implements TruthSource {
       },
       truth: (actions) =>
         spans.map(({ first, length }) => {
-          const counted = Math.min(Math.floor(length / chunk) * chunk, actions.shape[1]!);
+          const counted = Math.min(length, actions.shape[1]!);
           return {
             frames: frames.pictures.narrow(0, first + 1, counted),
             success: frames.success

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { RewardModel } from "#rewards";
-import { randn, stack, type Tensor, tensor } from "#tensor";
+import { randn, stack, type Tensor, tensor, zeros } from "#tensor";
 import type { Imagined, ImagineRequest, World, WorldMemory, WorldStart } from "#worlds";
 import { tinyRecording } from "../../../test/worlds/tiny-recording.ts";
 import { RecordedFrames } from "./recorded-frames.ts";
@@ -113,6 +113,18 @@ test("success must hold for as many frames as asked", () => {
   assert.equal(holds([0, 0.9, 0, 0.9], 0.8, 1), true);
   assert.equal(holds([0, 0.9, 0, 0.9], 0.8, 2), false);
   assert.equal(holds([0, 0.9, 0.85, 0], 0.8, 2), true);
+});
+
+test("every recorded frame counts, also those after the last whole chunk, and none beyond the horizon", () => {
+  const long = new RecordedFrames([tinyRecording(3, 13)], "cpu");
+  const group = new RecordedTruth(long, { episodes: 3, chunk: 8 }).group(0, 3, 8);
+  const counted = (actions: number): number[] =>
+    group.truth(zeros([3, actions, 7])).map(({ frames, success }) => {
+      assert.equal(frames.shape[0], success.length);
+      return success.length;
+    });
+  assert.deepEqual(counted(16), [13, 13, 13]);
+  assert.deepEqual(counted(8), [8, 8, 8]);
 });
 
 test("recordings too short for one chunk are an error that says so", () => {

@@ -55,7 +55,7 @@ function overFrames(norm: GroupNorm, { weight, bias }: Conv3d, x_BCTHW: Tensor):
   return fromLast(asLast(out_BOTL).unflatten(2, x_BCTHW.shape.slice(3)));
 }
 
-/** While it learns: a frame and the two before it side by side, and one matrix product; cuDNN's way back is several times slower. */
+/** While it learns: a frame and the two before it side by side, and one matrix product there, two back. */
 export function asProduct({ weight, bias }: Conv3d, active_BCTHW: Tensor): Tensor {
   const x_BTHWC = asLast(active_BCTHW);
   const rows_OK = weight.flatten(2).transpose(1, 2).flatten(1); // tap by tap, its channels
