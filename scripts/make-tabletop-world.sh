@@ -19,7 +19,7 @@ STEPS=${STEPS:-40}                          # control steps of an episode
 SCRIPTED=${SCRIPTED:-2600}                  # episodes
 PLAYED=${PLAYED:-3200}                      # the policy's own episodes
 TESTED=${TESTED:-400}                       # episodes kept apart for the meters
-DREAMT=${DREAMT:-256}                       # episodes in which the policy acts in the dream; 0: none
+DREAMT=${DREAMT:-256}                       # episodes of the last meter, in which the policy acts in the dream; 0: none
 STARTS=${STARTS:-512}
 PRECISION=${PRECISION:-bf16}
 FLOW_STEPS=${FLOW_STEPS:-2}
@@ -28,13 +28,15 @@ MINUTES=${MINUTES:-}                        # the most that each training may ta
 shipped=checkpoints/opensora-tabletop-object
 
 # Training steps: autoencoder, denoiser, denoiser a second time with the rate raised again, judge. RATE is the first time's schedule,
-# EMA: how slowly averaged weights forget.
+# EMA: how slowly averaged weights forget. Then rounds, ROUND_STEPS each: ROUND_EPISODES are acted in the dream and played by the simulator (or found in DATA,
+# where another family's world has recorded them), and the denoiser goes on learning from all recordings.
 case $FAMILY in
   opensora)
     VAE_STEPS=${VAE_STEPS:-1200} VAE_BATCH=${VAE_BATCH:-256} VAE_PRECISION=${VAE_PRECISION:-fp32} # more are better; the committed world also had detail_weight=0
     DENOISER_STEPS=${DENOISER_STEPS:-14300} BATCH=${BATCH:-128} RATE=${RATE:-cosine}
     MORE_STEPS=${MORE_STEPS:-10300} MORE_RATE=${MORE_RATE:-4e-4} EMA=${EMA:-0.9995} MORE_EMA=${MORE_EMA:-0.9995}
     JUDGE_STEPS=${JUDGE_STEPS:-2600} JUDGE_FROM=${JUDGE_FROM:-}
+    ROUND_STEPS=${ROUND_STEPS:-} ROUND_RATES=${ROUND_RATES:-5e-4 4e-4} ROUND_EMAS=${ROUND_EMAS:-0.999 0.999} # the committed world had none
     HIDDEN=${HIDDEN:-192} DEPTH=${DEPTH:-5} HEADS=${HEADS:-4} PATCH=${PATCH:-2}
     VAE_FROM=${VAE_FROM:-}                  # an EVAC world of this script, to begin with its autoencoder: 8 × 8 × 32 instead of 16 × 16 × 4
     vae_sizes=()
@@ -45,6 +47,7 @@ case $FAMILY in
     DENOISER_STEPS=${DENOISER_STEPS:-3900} BATCH=${BATCH:-128} RATE=${RATE:-constant}
     MORE_STEPS=${MORE_STEPS:-2900} MORE_RATE=${MORE_RATE:-5e-4} EMA=${EMA:-0.9995} MORE_EMA=${MORE_EMA:-0.999}
     JUDGE_STEPS=${JUDGE_STEPS:-1200} JUDGE_FROM=${JUDGE_FROM-$shipped}
+    ROUND_STEPS=${ROUND_STEPS-5400 4100} ROUND_RATES=${ROUND_RATES:-5e-4 4e-4} ROUND_EMAS=${ROUND_EMAS:-0.999 0.999}
     CHANNELS=${CHANNELS:-64}                # of its denoiser, a multiple of 32
     PREDICTOR_STEPS=${PREDICTOR_STEPS:-1500} # of its action predictor
     vae_sizes=()
@@ -54,11 +57,13 @@ case $FAMILY in
     DENOISER_STEPS=${DENOISER_STEPS:-7900} BATCH=${BATCH:-256} RATE=${RATE:-cosine}
     MORE_STEPS=${MORE_STEPS:-0} MORE_RATE=${MORE_RATE:-4e-4} EMA=${EMA:-0.999} MORE_EMA=${MORE_EMA:-0.999}
     JUDGE_STEPS=${JUDGE_STEPS:-300} JUDGE_FROM=${JUDGE_FROM-$shipped}
+    ROUND_STEPS=${ROUND_STEPS-21100 6200} ROUND_RATES=${ROUND_RATES:-5e-4 4e-4} ROUND_EMAS=${ROUND_EMAS:-0.999 0.9995}
     HIDDEN=${HIDDEN:-288} DEPTH=${DEPTH:-8} HEADS=${HEADS:-6} LATENTS=${LATENTS:-96}
     vae_sizes=(--set z_dim="$LATENTS")
     sizes=(--set dim="$HIDDEN" --set num_layers="$DEPTH" --set num_heads="$HEADS" --set ffn_dim=$((4 * HIDDEN))) ;;
   *) echo "FAMILY is $FAMILY; there are opensora, evac and wan" >&2; exit 2 ;;
 esac
+ROUND_EPISODES=${ROUND_EPISODES:-2000 1200}
 JUDGE_BATCH=${JUDGE_BATCH:-256}
 JUDGE_WIDTHS=${JUDGE_WIDTHS:-[24,48,72,96]}
 
@@ -110,6 +115,22 @@ fi
   learn train-reward --steps "$JUDGE_STEPS" --batch "$JUDGE_BATCH" --set widths="$JUDGE_WIDTHS" "${from[@]}"
 }
 [ -d "$world/dataset" ] || { say "starts"; reverie world starts "${data[@]}" --world "$world" --set count="$STARTS" --set keyframes="$KEYFRAMES"; }
+
+# Recorded actions tell how an episode went; actions taken in a dream tell only what the dream showed. So a world must see what they really lead to.
+if [ -n "$POLICY" ]; then
+  read -r -a steps <<<"$ROUND_STEPS"; read -r -a episodes <<<"$ROUND_EPISODES"; read -r -a rates <<<"$ROUND_RATES"; read -r -a emas <<<"$ROUND_EMAS"
+  temperatures=(1,1,1.3,1.6 1,1,1.3)
+  for round in "${!steps[@]}"; do
+    record "dreamt$round" "${episodes[round]:-1200}" "$((41 + round))" --policy "$POLICY" --temperatures "${temperatures[round]:-1,1,1.3}" --world "$world" --device "$DEVICE"
+    data+=(--data "$DATA/dreamt$round")
+    [ -d "$OUT/before-round$round" ] && continue
+    say "denoiser, after the dreams of round $round"
+    rm -rf "$OUT/round.part"; cp -r "$world" "$OUT/round.part"
+    learn train --steps "${steps[round]}" --batch "$BATCH" "${sizes[@]}" --set precision="$PRECISION" --set ema_decay="${emas[round]:-0.999}" \
+      --set init_from="$OUT/round.part" --set lr="${rates[round]:-4e-4}"
+    mv "$OUT/round.part" "$OUT/before-round$round"
+  done
+fi
 
 chunks=$((STEPS / 8))
 say "truth, against recordings"
