@@ -76,6 +76,14 @@ learn() {
   local call=(reverie world "$what" "${data[@]}" --world "$world" --family "$FAMILY" --device "$DEVICE" ${MINUTES:+--minutes "$MINUTES"} "$@")
   "${call[@]}" || { say "$what again, without CUDA graphs"; "${call[@]}" --set cuda_graph=false; }
 }
+go_on() { # folder-for-the-world-before what-to-say steps rate ema: the denoiser learns on from where it is, once
+  local before="$OUT/$1"
+  [ -d "$before" ] && return
+  say "denoiser, $2"
+  rm -rf "$before.part"; cp -r "$world" "$before.part"
+  learn train --steps "$3" --batch "$BATCH" "${sizes[@]}" --set precision="$PRECISION" --set ema_decay="$5" --set init_from="$before.part" --set lr="$4"
+  mv "$before.part" "$before"
+}
 record() { # name episodes seed [more options]
   local folder="$DATA/$1" count=$2 seed=$3; shift 3
   [ -f "$folder/dataset.json" ] && return
@@ -103,12 +111,7 @@ fi
   say "denoiser"
   learn train --steps "$DENOISER_STEPS" --batch "$BATCH" "${sizes[@]}" --set precision="$PRECISION" --set ema_decay="$EMA" --set lr_scheduler="$RATE"
 }
-[ "$MORE_STEPS" = 0 ] || [ -d "$OUT/first" ] || {
-  say "denoiser, a second time"
-  rm -rf "$OUT/first.part"; cp -r "$world" "$OUT/first.part"
-  learn train --steps "$MORE_STEPS" --batch "$BATCH" "${sizes[@]}" --set precision="$PRECISION" --set ema_decay="$MORE_EMA" --set init_from="$OUT/first.part" --set lr="$MORE_RATE"
-  mv "$OUT/first.part" "$OUT/first"
-}
+[ "$MORE_STEPS" = 0 ] || go_on first "a second time" "$MORE_STEPS" "$MORE_RATE" "$MORE_EMA"
 [ -f "$world/taskemb_resnet_rm.pth" ] || {
   say "judge"
   from=(); [ -n "$JUDGE_FROM" ] && from=(--set init_from="$JUDGE_FROM" --set lr=6e-4)
@@ -123,12 +126,7 @@ if [ -n "$POLICY" ]; then
   for round in "${!steps[@]}"; do
     record "dreamt$round" "${episodes[round]:-1200}" "$((41 + round))" --policy "$POLICY" --temperatures "${temperatures[round]:-1,1,1.3}" --world "$world" --device "$DEVICE"
     data+=(--data "$DATA/dreamt$round")
-    [ -d "$OUT/before-round$round" ] && continue
-    say "denoiser, after the dreams of round $round"
-    rm -rf "$OUT/round.part"; cp -r "$world" "$OUT/round.part"
-    learn train --steps "${steps[round]}" --batch "$BATCH" "${sizes[@]}" --set precision="$PRECISION" --set ema_decay="${emas[round]:-0.999}" \
-      --set init_from="$OUT/round.part" --set lr="${rates[round]:-4e-4}"
-    mv "$OUT/round.part" "$OUT/before-round$round"
+    go_on "before-round$round" "after the dreams of round $round" "${steps[round]}" "${rates[round]:-4e-4}" "${emas[round]:-0.999}"
   done
 fi
 
