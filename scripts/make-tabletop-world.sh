@@ -29,14 +29,15 @@ shipped=checkpoints/opensora-tabletop-object
 
 # Training steps: autoencoder, denoiser, denoiser a second time with the rate raised again, judge. RATE is the first time's schedule,
 # EMA: how slowly averaged weights forget. Then rounds, ROUND_STEPS each: ROUND_EPISODES are acted in the dream and played by the simulator (or found in DATA,
-# where another family's world has recorded them), and the denoiser goes on learning from all recordings.
+# where another family's world has recorded them; 0: none), and the denoiser goes on learning from all recordings, a share of lessons (ROUND_IMAGINED) with memories
+# that it imagined itself.
 case $FAMILY in
   opensora)
     VAE_STEPS=${VAE_STEPS:-1200} VAE_BATCH=${VAE_BATCH:-256} VAE_PRECISION=${VAE_PRECISION:-fp32} # more are better; the committed world also had detail_weight=0
     DENOISER_STEPS=${DENOISER_STEPS:-14300} BATCH=${BATCH:-128} RATE=${RATE:-cosine}
     MORE_STEPS=${MORE_STEPS:-10300} MORE_RATE=${MORE_RATE:-4e-4} EMA=${EMA:-0.9995} MORE_EMA=${MORE_EMA:-0.9995}
     JUDGE_STEPS=${JUDGE_STEPS:-2600} JUDGE_FROM=${JUDGE_FROM:-}
-    ROUND_STEPS=${ROUND_STEPS:-} ROUND_RATES=${ROUND_RATES:-5e-4 4e-4} ROUND_EMAS=${ROUND_EMAS:-0.999 0.999} # the committed world had none
+    ROUND_STEPS=${ROUND_STEPS:-} # the committed world had none
     HIDDEN=${HIDDEN:-192} DEPTH=${DEPTH:-5} HEADS=${HEADS:-4} PATCH=${PATCH:-2}
     VAE_FROM=${VAE_FROM:-}                  # an EVAC world of this script, to begin with its autoencoder: 8 × 8 × 32 instead of 16 × 16 × 4
     vae_sizes=()
@@ -47,7 +48,7 @@ case $FAMILY in
     DENOISER_STEPS=${DENOISER_STEPS:-3900} BATCH=${BATCH:-128} RATE=${RATE:-constant}
     MORE_STEPS=${MORE_STEPS:-2900} MORE_RATE=${MORE_RATE:-5e-4} EMA=${EMA:-0.9995} MORE_EMA=${MORE_EMA:-0.999}
     JUDGE_STEPS=${JUDGE_STEPS:-1200} JUDGE_FROM=${JUDGE_FROM-$shipped}
-    ROUND_STEPS=${ROUND_STEPS-5400 4100} ROUND_RATES=${ROUND_RATES:-5e-4 4e-4} ROUND_EMAS=${ROUND_EMAS:-0.999 0.999}
+    ROUND_STEPS=${ROUND_STEPS-5400 4100 6900 6100}
     CHANNELS=${CHANNELS:-64}                # of its denoiser, a multiple of 32
     PREDICTOR_STEPS=${PREDICTOR_STEPS:-1500} # of its action predictor
     vae_sizes=()
@@ -57,13 +58,19 @@ case $FAMILY in
     DENOISER_STEPS=${DENOISER_STEPS:-7900} BATCH=${BATCH:-256} RATE=${RATE:-cosine}
     MORE_STEPS=${MORE_STEPS:-0} MORE_RATE=${MORE_RATE:-4e-4} EMA=${EMA:-0.999} MORE_EMA=${MORE_EMA:-0.999}
     JUDGE_STEPS=${JUDGE_STEPS:-300} JUDGE_FROM=${JUDGE_FROM-$shipped}
-    ROUND_STEPS=${ROUND_STEPS-21100 6200} ROUND_RATES=${ROUND_RATES:-5e-4 4e-4} ROUND_EMAS=${ROUND_EMAS:-0.999 0.9995}
+    ROUND_STEPS=${ROUND_STEPS-21100 6200 12000 9700} ROUND_EMAS=${ROUND_EMAS:-0.999 0.9995 0.999 0.999}
+    PLAYED_MORE=${PLAYED_MORE-6000}
     HIDDEN=${HIDDEN:-288} DEPTH=${DEPTH:-8} HEADS=${HEADS:-6} LATENTS=${LATENTS:-96}
     vae_sizes=(--set z_dim="$LATENTS")
     sizes=(--set dim="$HIDDEN" --set num_layers="$DEPTH" --set num_heads="$HEADS" --set ffn_dim=$((4 * HIDDEN))) ;;
   *) echo "FAMILY is $FAMILY; there are opensora, evac and wan" >&2; exit 2 ;;
 esac
-ROUND_EPISODES=${ROUND_EPISODES:-2000 1200}
+ROUND_EPISODES=${ROUND_EPISODES:-2000 1200 2000 0}
+ROUND_RATES=${ROUND_RATES:-5e-4 4e-4 5e-4 4e-4}
+ROUND_EMAS=${ROUND_EMAS:-0.999 0.999 0.999 0.999}
+ROUND_IMAGINED=${ROUND_IMAGINED:-0 0 0.5 0.5}
+IMAGINED_EPISODES=${IMAGINED_EPISODES:-4000}
+PLAYED_MORE=${PLAYED_MORE:-0}               # further episodes of the policy, for rounds with imagined memories
 JUDGE_BATCH=${JUDGE_BATCH:-256}
 JUDGE_WIDTHS=${JUDGE_WIDTHS:-[24,48,72,96]}
 
@@ -76,12 +83,12 @@ learn() {
   local call=(reverie world "$what" "${data[@]}" --world "$world" --family "$FAMILY" --device "$DEVICE" ${MINUTES:+--minutes "$MINUTES"} "$@")
   "${call[@]}" || { say "$what again, without CUDA graphs"; "${call[@]}" --set cuda_graph=false; }
 }
-go_on() { # folder-for-the-world-before what-to-say steps rate ema: the denoiser learns on from where it is, once
+go_on() { # folder-for-the-world-before what-to-say steps rate ema [more options]: the denoiser learns on from where it is, once
   local before="$OUT/$1"
   [ -d "$before" ] && return
   say "denoiser, $2"
   rm -rf "$before.part"; cp -r "$world" "$before.part"
-  learn train --steps "$3" --batch "$BATCH" "${sizes[@]}" --set precision="$PRECISION" --set ema_decay="$5" --set init_from="$before.part" --set lr="$4"
+  learn train --steps "$3" --batch "$BATCH" "${sizes[@]}" --set precision="$PRECISION" --set ema_decay="$5" --set init_from="$before.part" --set lr="$4" "${@:6}"
   mv "$before.part" "$before"
 }
 record() { # name episodes seed [more options]
@@ -121,12 +128,20 @@ fi
 
 # Recorded actions tell how an episode went; actions taken in a dream tell only what the dream showed. So a world must see what they really lead to.
 if [ -n "$POLICY" ]; then
-  read -r -a steps <<<"$ROUND_STEPS"; read -r -a episodes <<<"$ROUND_EPISODES"; read -r -a rates <<<"$ROUND_RATES"; read -r -a emas <<<"$ROUND_EMAS"
-  temperatures=(1,1,1.3,1.6 1,1,1.3)
+  for name in steps episodes rates emas imagined; do declare -n setting="ROUND_${name^^}"; read -r -a "$name" <<<"$setting"; done
+  temperatures=(1,1,1.3,1.6 1,1,1.3 1,1,1.3,1.6)
   for round in "${!steps[@]}"; do
-    record "dreamt$round" "${episodes[round]:-1200}" "$((41 + round))" --policy "$POLICY" --temperatures "${temperatures[round]:-1,1,1.3}" --world "$world" --device "$DEVICE"
-    data+=(--data "$DATA/dreamt$round")
-    go_on "before-round$round" "after the dreams of round $round" "${steps[round]}" "${rates[round]:-4e-4}" "${emas[round]:-0.999}"
+    count=${episodes[round]:-0} share=${imagined[round]:-0}
+    [ "$count" = 0 ] || {
+      record "dreamt$round" "$count" "$((41 + round))" --policy "$POLICY" --temperatures "${temperatures[round]:-1,1,1.3}" --world "$world" --device "$DEVICE"
+      data+=(--data "$DATA/dreamt$round")
+    }
+    [ "$share" = 0 ] || [ "$PLAYED_MORE" = 0 ] || {
+      record played-more "$PLAYED_MORE" 71 --policy "$POLICY" --temperatures 1,1,1,1.3
+      data+=(--data "$DATA/played-more"); PLAYED_MORE=0
+    }
+    go_on "before-round$round" "round $round" "${steps[round]}" "${rates[round]:-4e-4}" "${emas[round]:-0.999}" \
+      --set imagined_share="$share" --set imagined_episodes="$IMAGINED_EPISODES"
   done
 fi
 

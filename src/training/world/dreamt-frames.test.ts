@@ -3,8 +3,7 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { cat, full, type Tensor } from "#tensor";
-import type { ImagineRequest, World, WorldMemory } from "#worlds";
+import { clockWorld } from "../../../test/worlds/clock-world.ts";
 import { tinyRecording } from "../../../test/worlds/tiny-recording.ts";
 import { dreamtFrames } from "./dreamt-frames.ts";
 import { judgeSettings, trainJudge } from "./judge.ts";
@@ -16,22 +15,7 @@ const frames = new RecordedFrames([tinyRecording(20)], "cpu");
 const [height, width] = frames.size;
 const brief = { steps: 12, batch_size: 16, lr: 3e-3, lr_warmup_steps: 2, ema_decay: 0 };
 
-/** Shows, as grey, how many actions of the episode went before; a chunk at a time. */
-const clock = {
-  chunk: 4,
-  begin: (starts: readonly unknown[]): WorldMemory[] => starts.map(() => ({ count: full([1], 0) })),
-  imagine: ({ memories }: ImagineRequest) => {
-    const passed = Number(memories[0]!.count!.item());
-    const frame = (step: number): Tensor =>
-      full([memories.length, 1, 3, height, width], ((passed + step) / 255 - 0.5) / 0.5 + 1e-3);
-    const shown = [1, 2, 3, 4].map(frame);
-    return {
-      frames: cat(shown, 1),
-      latents: full([memories.length, 1, 4, 1, 1], 0),
-      memories: memories.map(() => ({ count: full([1], passed + 4) })),
-    };
-  },
-} as unknown as World;
+const clock = clockWorld(4, frames.size);
 
 test("every imagined frame stands beside the row that followed from as many actions of the same episode", async () => {
   const { rows, pictures } = await dreamtFrames(clock, frames, { episodes: 7, seed: 1 });

@@ -32,6 +32,7 @@ import {
 } from "./evac-predictor.ts";
 import { type EvacDenoiserSettings, evacSizesOf } from "./evac-settings.ts";
 import { handView, recordedPoses } from "./evac-view.ts";
+import { imaginedMemory } from "./imagined-memory.ts";
 import { initialise } from "./initialise.ts";
 import { readEvacAutoencoder } from "./picture-autoencoder.ts";
 import type { RecordedFrames } from "./recorded-frames.ts";
@@ -61,10 +62,11 @@ export async function trainEvacDenoiser(
     : describe(frames, recorded, believed, evacSizesOf(frames, vae, first_stage_config, settings), settings);
   const networks = newNetworks(description.params, frames, settings);
   const dtype: DType = settings.precision === "bf16" ? "bfloat16" : "float32";
+  const imagined = await imaginedMemory(frames, settings, hooks);
   hooks.say?.(
     `encoding ${frames.count} frames, as many drawings of the hand, and ${frames.episodes.length} first pictures`,
   );
-  const draw = velocityTeacher({ frames, vae, believed, description, networks, dtype }, settings);
+  const draw = velocityTeacher({ frames, vae, believed, description, networks, dtype, imagined }, settings);
   const lossOf = lossIn(networks, description, vae, frames, settings.batch_size, dtype);
   freezeUnused(networks, () =>
     withStreams(settings.seed, 0, frames.device, (random) => lossOf(draw(random))),

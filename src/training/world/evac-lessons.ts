@@ -23,7 +23,8 @@ import {
   type VelocityTraining,
 } from "#worlds";
 import { drawHands, rowsOf } from "./evac-view.ts";
-import { encodeAll, pickRows } from "./opensora-denoiser.ts";
+import type { ImaginedMemory } from "./imagined-memory.ts";
+import { encodeAll, pickRows, withImagined } from "./opensora-denoiser.ts";
 import { type RecordedFrames, WindowSampler } from "./recorded-frames.ts";
 import type { Teacher } from "./training-loop.ts";
 
@@ -35,14 +36,16 @@ export interface LessonSource {
   readonly description: EvacDescription;
   readonly networks: EvacNetworks;
   readonly dtype: DType; // of the networks
+  readonly imagined?: ImaginedMemory | undefined;
 }
 
 export function velocityTeacher(
-  { frames, vae, believed, description, networks, dtype }: LessonSource,
+  { frames, vae, believed, description, networks, dtype, imagined }: LessonSource,
   how: VelocityTraining & { readonly batch_size: number; readonly aligned_share: number },
 ): Teacher<VelocityLesson> {
   const { n_previous: memory, params, statistics } = description;
   const { latents, colour } = encodeAll(vae, frames);
+  const remembered = withImagined(latents, imagined);
   const maps = encodeDrawings(vae, frames, believed, description);
   const actions = keep(rowsOf(relativeActions(frames, believed, statistics), frames));
   const tables = lessonTables(params, frames.device);
@@ -52,12 +55,13 @@ export function velocityTeacher(
     chunk: params.chunk,
     aligned: how.aligned_share,
     recall: recallOf(memory),
+    imagined,
   });
   const video = (table: Tensor, index: Tensor): Tensor => pickRows(table, index).transpose(1, 2).float();
   return ({ numbers, device }) => {
     const rows = windows.draw(how.batch_size, numbers);
     const batch = {
-      memory: video(latents, rows.memory),
+      memory: video(remembered, rows.memory),
       fresh: video(latents, rows.fresh),
       maps: video(maps, rows.fresh),
       actions: pickRows(actions, rows.fresh),

@@ -13,6 +13,18 @@ export const lessonSettings = {
     .max(1)
     .default(0.5)
     .describe("of lessons that begin where imagined chunks do"),
+  imagined_share: z
+    .number()
+    .min(0)
+    .max(1)
+    .default(0)
+    .describe("of lessons that remember what the world of init_from imagined"),
+  imagined_episodes: z
+    .int()
+    .positive()
+    .default(20_000)
+    .describe("recorded ones, at most, that it imagines for them"),
+  imagined_steps: z.int().positive().default(2).describe("of sampling, for each chunk that it imagines"),
 };
 
 export const emphasisSettings = {

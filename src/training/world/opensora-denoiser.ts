@@ -13,6 +13,7 @@ import {
   type STDiT3Sizes,
   stdit3Sizes,
 } from "#worlds";
+import { type ImaginedMemory, imaginedMemory } from "./imagined-memory.ts";
 import { initialise, rotaryFrequencies } from "./initialise.ts";
 import { emphasisSettings, lessonSettings } from "./lesson-settings.ts";
 import { type RecordedFrames, WindowSampler } from "./recorded-frames.ts";
@@ -50,7 +51,8 @@ export async function trainDenoiser(
 ): Promise<void> {
   const vae = loadOpenSoraAutoencoder(join(world, "vae"), { device: frames.device });
   const statistics = settings.init_from ? readStatistics(settings.init_from) : actionStatistics(frames);
-  const { sizes, denoiser, training, teacher } = denoiserCourse(frames, vae, settings, statistics);
+  const imagined = await imaginedMemory(frames, settings, hooks);
+  const { sizes, denoiser, training, teacher } = denoiserCourse(frames, vae, settings, statistics, imagined);
   await trainingLoop(training, frames.device, teacher, hooks);
   await training.withAverages(async () => {
     writeSafetensors(join(world, "model-00001.safetensors"), stored(denoiser.state(), settings.store));
@@ -75,6 +77,7 @@ export function denoiserCourse(
   vae: AutoencoderKL,
   settings: DenoiserSettings,
   statistics: Statistics,
+  imagined?: ImaginedMemory,
 ): DenoiserCourse {
   const sizes = sizesOf(frames, vae, settings);
   const denoiser = newDenoiser(sizes, frames, settings);
@@ -83,7 +86,7 @@ export function denoiserCourse(
     weightTrainingSettings.strip().parse(settings),
     (lesson: FlowLesson) => flowLoss(denoiser, lesson),
   );
-  const teacher = flowTeacher(frames, encodeAll(vae, frames), statistics, settings);
+  const teacher = flowTeacher(frames, encodeAll(vae, frames), statistics, settings, imagined);
   return { sizes, denoiser, training, teacher };
 }
 
@@ -132,19 +135,22 @@ function flowTeacher(
   { latents, colour }: EncodedFrames,
   statistics: Statistics,
   settings: DenoiserSettings,
+  imagined?: ImaginedMemory,
 ): Teacher<FlowLesson> {
   const windows = new WindowSampler(frames, {
     memory: settings.condition_frame_length,
     chunk: settings.chunk,
     aligned: settings.aligned_share,
+    imagined,
   });
   const actions = keep(normalised(frames.actions, statistics));
-  const video = (index: Tensor): Tensor => pickRows(latents, index).transpose(1, 2).float();
+  const remembered = withImagined(latents, imagined);
+  const video = (table: Tensor, index: Tensor): Tensor => pickRows(table, index).transpose(1, 2).float();
   return ({ numbers, device }) => {
     const rows = windows.draw(settings.batch_size, numbers);
     const batch = {
-      memory: video(rows.memory),
-      fresh: video(rows.fresh),
+      memory: video(remembered, rows.memory),
+      fresh: video(latents, rows.fresh),
       actions: pickRows(actions, rows.actions),
       emphasis: pickRows(colour, rows.fresh).unsqueeze(1).float().div(255),
     };
@@ -179,6 +185,12 @@ export function encodeAll(vae: AutoencoderKL, frames: RecordedFrames, batch = 51
   for (const part of parts) for (const each of Object.values(part)) each.dispose();
   return all;
 }
+
+/** Latents of recorded rows with those of imagined ones behind. */
+export const withImagined = (latents: Tensor, imagined: ImaginedMemory | undefined): Tensor =>
+  imagined
+    ? keep(scope(() => cat([latents, imagined.dreamt.latents!.to({ dtype: latents.dtype })])))
+    : latents;
 
 /** Where channels differ much, as things to handle do and table and arm do not; averaged over each latent's place. */
 function colourOf(pictures_NCHW: Tensor, downscale: number): Tensor {

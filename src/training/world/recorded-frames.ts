@@ -7,6 +7,7 @@
 import type { Demonstrations } from "#envs";
 import { UserError } from "#registry";
 import { arange, cat, type Device, type Generator, keep, randint, scope, type Tensor, tensor } from "#tensor";
+import type { ImaginedMemory } from "./imagined-memory.ts";
 import { drawWindowStart, type WindowStarts } from "./window-starts.ts";
 
 interface Span {
@@ -114,6 +115,8 @@ export interface WindowShape {
   readonly aligned?: number; // share of windows that begin where imagined chunks do
   /** Which frames a window remembers after so many actions, counted from the episode's first; the last ones by default. */
   readonly recall?: (elapsed: number) => readonly number[];
+  /** Memories for a share of windows; their rows count on from the recorded ones. */
+  readonly imagined?: ImaginedMemory | undefined;
 }
 
 /** Random windows of memory, actions and the frames they lead to. */
@@ -122,12 +125,17 @@ export class WindowSampler {
   readonly #device: Device;
   readonly #starts: WindowStarts;
   readonly #recall: (elapsed: number) => readonly number[];
+  readonly #imagined: ImaginedMemory | undefined;
 
-  constructor({ episodes, device }: RecordedFrames, { memory, chunk, aligned = 0, recall }: WindowShape) {
+  constructor(
+    { episodes, device }: RecordedFrames,
+    { memory, chunk, aligned = 0, recall, imagined }: WindowShape,
+  ) {
     this.#episodes = episodes.filter(({ length }) => length >= chunk);
     if (this.#episodes.length === 0) throw new UserError(`no recorded episode has ${chunk} actions`);
     this.#device = device;
     this.#starts = { chunk, aligned };
+    this.#imagined = imagined;
     this.#recall = recall ?? ((elapsed) => range(memory, (m) => Math.max(0, elapsed - memory + 1 + m)));
   }
 
@@ -137,9 +145,11 @@ export class WindowSampler {
     const rows = new Int32Array(count * (memory + 2 * chunk));
     const [fresh, actions] = [count * memory, count * (memory + chunk)]; // where they begin
     for (let i = 0; i < count; i++) {
-      const { first, length } = this.#episodes[Math.floor(random() * this.#episodes.length)]!;
-      const now = first + drawWindowStart(length, this.#starts, random);
-      for (const [m, frame] of this.#recall(now - first).entries()) rows[i * memory + m] = first + frame;
+      const imagined = this.#imagined?.draw(random, this.#starts.aligned);
+      const { first, start } = imagined ?? this.#recorded(random);
+      const now = first + start;
+      for (const [m, frame] of this.#recall(start).entries())
+        rows[i * memory + m] = imagined ? this.#imagined!.row(first + frame) : first + frame;
       for (let c = 0; c < chunk; c++) {
         rows[fresh + i * chunk + c] = now + 1 + c;
         rows[actions + i * chunk + c] = now + c;
@@ -151,6 +161,11 @@ export class WindowSampler {
         all.narrow(0, from, count * width).view([count, width]);
       return { memory: part(0, memory), fresh: part(fresh, chunk), actions: part(actions, chunk) };
     });
+  }
+
+  #recorded(random: () => number): { first: number; start: number } {
+    const { first, length } = this.#episodes[Math.floor(random() * this.#episodes.length)]!;
+    return { first, start: drawWindowStart(length, this.#starts, random) };
   }
 }
 

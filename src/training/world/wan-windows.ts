@@ -1,16 +1,18 @@
 /**
  * Windows as a Wan world sees them: an episode's first picture, the last four, and the next eight, with their actions.
  *
- * The action of a picture is the one that led to it; before the first, the hand rests open.
+ * The action of a picture is the one that led to it; before the first, the hand rests open. The last four may be ones that the world
+ * imagined (`imagined-memory.ts`).
  */
 import { UserError } from "#registry";
-import { cat, type Device, scope, type Tensor, tensor } from "#tensor";
-import type { RecordedFrames } from "./recorded-frames.ts";
+import { cat, type Device, keep, scope, type Tensor, tensor } from "#tensor";
+import type { ImaginedMemory, ImaginedWindow } from "./imagined-memory.ts";
+import { asPictures, type RecordedFrames } from "./recorded-frames.ts";
 import { drawWindowStart } from "./window-starts.ts";
 
 const lastPictures = 4;
 
-/** Rows of the pictures, and of the actions that led to them; -1 where none did. */
+/** Rows of the pictures, imagined ones counted on from the recorded ones, and of the actions that led to them; -1 where none did. */
 export interface WanWindow {
   readonly number: number; // among all windows of the recordings
   readonly pictures: readonly number[];
@@ -29,9 +31,12 @@ export class WanWindows {
   readonly #episodes: readonly WindowedEpisode[];
   readonly #chunk: number;
   readonly #aligned: number;
+  readonly #recorded: number; // windows whose memory was recorded
+  readonly #imagined: ImaginedMemory | undefined;
+  readonly #pictures: Tensor; // uint8 [F, H, W, 3]
 
   /** `aligned`: the share of drawn windows that begin where imagined chunks do. */
-  constructor(frames: RecordedFrames, chunk: number, aligned = 0) {
+  constructor(frames: RecordedFrames, chunk: number, aligned = 0, imagined?: ImaginedMemory) {
     this.#frames = frames;
     this.#aligned = aligned;
     this.#chunk = chunk;
@@ -43,13 +48,18 @@ export class WanWindows {
         before += starts;
         return { first, length, before: before - starts };
       });
-    this.count = before;
     if (this.#episodes.length === 0) throw new UserError(`no recorded episode has ${chunk} actions`);
+    this.#recorded = before;
+    this.#imagined = imagined;
+    this.count = before + (imagined?.count ?? 0);
+    this.#pictures = imagined ? keep(cat([frames.pictures, imagined.dreamt.pictures])) : frames.pictures;
   }
 
   /** Any episode, then any of its windows. `random` gives numbers in [0, 1). */
   choose(count: number, random: () => number): WanWindow[] {
     return Array.from({ length: count }, () => {
+      const imagined = this.#imagined?.draw(random, this.#aligned);
+      if (imagined) return this.#withMemory(imagined);
       const episode = this.#episodes[Math.floor(random() * this.#episodes.length)]!;
       const starts = { chunk: this.#chunk, aligned: this.#aligned };
       return this.#window(episode, drawWindowStart(episode.length, starts, random));
@@ -58,9 +68,10 @@ export class WanWindows {
 
   /** Every window, by its number. */
   all(): WanWindow[] {
-    return this.#episodes.flatMap((episode) =>
+    const recorded = this.#episodes.flatMap((episode) =>
       Array.from({ length: episode.length - this.#chunk + 1 }, (_, start) => this.#window(episode, start)),
     );
+    return [...recorded, ...(this.#imagined?.windows() ?? []).map((window) => this.#withMemory(window))];
   }
 
   /** `video` [B, 3, T, H, W] in [-1, 1] and `actions` [B, T, A]. */
@@ -69,7 +80,13 @@ export class WanWindows {
     return { video: this.video(windows), actions: this.actions(windows) };
   }
 
-  #window({ first, before }: WindowedEpisode, start: number): WanWindow {
+  #withMemory({ number, first, start }: ImaginedWindow): WanWindow {
+    const { pictures, actions } = this.#window({ first, before: 0 }, start);
+    const seen = pictures.map((row, i) => (i <= lastPictures ? this.#imagined!.row(row) : row));
+    return { number: this.#recorded + number, pictures: seen, actions };
+  }
+
+  #window({ first, before }: Pick<WindowedEpisode, "first" | "before">, start: number): WanWindow {
     const now = first + start;
     const past = Array.from({ length: lastPictures }, (_, i) => Math.max(first, now - lastPictures + 1 + i));
     const next = Array.from({ length: this.#chunk }, (_, i) => now + 1 + i);
@@ -84,7 +101,9 @@ export class WanWindows {
   video(windows: readonly WanWindow[]): Tensor {
     const rows = windows.flatMap(({ pictures }) => pictures);
     return scope(() =>
-      this.#frames.pick(index(rows, this.#frames.device)).unflatten(0, [windows.length, -1]).transpose(1, 2),
+      asPictures(this.#pictures, index(rows, this.#frames.device))
+        .unflatten(0, [windows.length, -1])
+        .transpose(1, 2),
     );
   }
 

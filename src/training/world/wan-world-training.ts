@@ -25,6 +25,7 @@ import {
   WanVAE,
   wanSizes,
 } from "#worlds";
+import { type ImaginedMemory, imaginedMemory } from "./imagined-memory.ts";
 import { initialise } from "./initialise.ts";
 import { detailWeight, lessonSettings } from "./lesson-settings.ts";
 import type { RecordedFrames } from "./recorded-frames.ts";
@@ -148,7 +149,8 @@ export async function trainWanDenoiser(
   const sizes = wanSizes.parse({ ...readConfig(world), ...own });
   const { device } = frames;
   const vae = loadWanAutoencoder(join(world, autoencoderFile), sizes, { device, ...asImagined(device) });
-  const { denoiser, training, teacher } = wanDenoiserCourse(frames, vae, sizes, settings);
+  const imagined = await imaginedMemory(frames, settings, hooks);
+  const { denoiser, training, teacher } = wanDenoiserCourse(frames, vae, sizes, settings, imagined);
   await trainingLoop(training, frames.device, teacher, hooks);
   await training.withAverages(async () => {
     writeSafetensors(join(world, weightsFile), stored(denoiser.state(), settings.store));
@@ -167,6 +169,7 @@ export function wanDenoiserCourse(
   vae: WanVAE,
   sizes: WanSizes,
   settings: WanDenoiserSettings,
+  imagined?: ImaginedMemory,
 ): WanDenoiserCourse {
   const { device } = frames;
   const { steps, batch_size } = settings;
@@ -176,7 +179,7 @@ export function wanDenoiserCourse(
     weightTrainingSettings.strip().parse(settings),
     (lesson: LevelLesson) => levelLoss(denoiser, lesson),
   );
-  const windows = new WanWindows(frames, chunk, settings.aligned_share);
+  const windows = new WanWindows(frames, chunk, settings.aligned_share, imagined);
   const draws = steps * batch_size;
   const { dtype } = vae.conv1.weight;
   const encode = (video: Tensor): Tensor => vae.encode(video.to({ dtype })).float();
