@@ -146,14 +146,14 @@ if [ -n "$POLICY" ]; then
 fi
 
 chunks=$((STEPS / 8))
-say "truth, against recordings"
+say "truth, against recordings" # success counts in two frames in a row, as in runs
 reverie world evaluate --world "$world" --data "$DATA/tested" --device "$DEVICE" --out "$OUT/report" \
-  --set episodes="$TESTED" --set chunks="$chunks" --set batch=128 --set num_sampling_steps="$FLOW_STEPS"
+  --set episodes="$TESTED" --set chunks="$chunks" --set batch=128 --set num_sampling_steps="$FLOW_STEPS" --set hold_frames=2
 cp "$OUT/report/truth.json" "$world/" # runs in this world read it: warnings, and horizons from drift
 if [ -n "$POLICY" ] && [ "$DREAMT" -gt 0 ]; then
   say "truth, the policy in the dream"
   reverie world evaluate --world "$world" --suite "$SUITE" --policy "$POLICY" --device "$DEVICE" --out "$OUT/report" \
-    --set episodes="$DREAMT" --set chunks="$chunks" --set batch=64 --set num_sampling_steps="$FLOW_STEPS"
+    --set episodes="$DREAMT" --set chunks="$chunks" --set batch=64 --set num_sampling_steps="$FLOW_STEPS" --set hold_frames=2
 fi
 
 tar -C "$OUT" --exclude='*.resume.safetensors' -czf "$OUT/world.tar.gz" world report
