@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes a small world of a tabletop suite, OpenSora, Wan (FAMILY=wan) or EVAC (FAMILY=evac), with its judge and starts, and measures it: about 15 minutes on an H200 with
+# Makes a small world of a tabletop suite, OpenSora, Wan (FAMILY=wan) or EVAC (FAMILY=evac), with its judge and starts, and measures it: 15 to 40 minutes on an H200 with
 # 16 cores. Every step is skipped when its result is there, so the script can be called again after an interruption.
 #
 #   POLICY=checkpoints/openvla-oft-mini OUT=runs/world scripts/make-tabletop-world.sh

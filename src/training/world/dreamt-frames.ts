@@ -4,36 +4,55 @@
  * A judge that learns from these says how likely success is, given what the dream shows. Where the dream is vague or tends to flatter, it learns to
  * doubt. A denoiser that remembers these learns to go on from its own mistakes (`imagined-memory.ts`).
  *
- * Shapes: N frames, B episodes, T actions, C of a chunk, H W pixels, z latent channels, h w latent positions.
+ * Shapes: N frames, B episodes, T actions, H W pixels, z latent channels, h w latent positions.
  */
+import { releaseImagination } from "#envs";
 import { UserError } from "#registry";
 import { cat, keep, noGrad, scope, type Tensor } from "#tensor";
 import { SlotNoise, toBytes, type World } from "#worlds";
 import { type Dream, dream } from "./dream.ts";
+import { openWorld } from "./open-world.ts";
 import type { RecordedFrames } from "./recorded-frames.ts";
+import { asImagined } from "./through-autoencoder.ts";
 import { RecordedTruth } from "./truth-source.ts";
 
 export interface DreamtFrames {
   /** Of the recorded frame that each imagined one stands for. */
   readonly rows: readonly number[];
   readonly pictures: Tensor; // uint8 [N, H, W, 3], where the recordings are
-  /** What the world remembers of them, [N, z, h, w], where it has a latent for every frame. */
+  readonly chunk: number; // of the world that imagined them
+  /** What the world remembers of them, [N, z, h, w], where that was asked for and it has a latent for every frame. */
   readonly latents?: Tensor;
 }
 
 export interface Dreaming {
   readonly episodes: number; // at most; spread over all recordings
   readonly seed: number;
-  readonly together?: number; // episodes at a time
-  readonly say?: (line: string) => void;
+  /** Whether what the world remembers of its frames is kept as well. */
+  readonly remember?: boolean;
+  readonly say?: ((line: string) => void) | undefined;
+}
+
+/** By the world in a folder, as it imagines on the device of the recordings. */
+export async function dreamtBy(
+  folder: string,
+  frames: RecordedFrames,
+  { samplingSteps, ...dreaming }: Dreaming & { readonly samplingSteps?: number },
+): Promise<DreamtFrames> {
+  const { device, size } = frames;
+  const world = await openWorld(folder, { device, size, samplingSteps, ...asImagined(device) });
+  const dreamt = await dreamtFrames(world, frames, dreaming);
+  releaseImagination({ world });
+  return dreamt;
 }
 
 export async function dreamtFrames(
   world: World,
   frames: RecordedFrames,
-  { episodes, seed, together = 64, say }: Dreaming,
+  { episodes, seed, remember = false, say }: Dreaming,
 ): Promise<DreamtFrames> {
   const source = new RecordedTruth(frames, { episodes, chunk: world.chunk, spread: true });
+  const together = frames.device === "cpu" ? 64 : 256; // episodes
   const noise = new SlotNoise(together, seed);
   const rows: number[] = [];
   const parts: ImaginedPart[] = [];
@@ -49,7 +68,7 @@ export async function dreamtFrames(
           cat(lengths.map((length, b) => all_BT.select(0, b).narrow(0, 0, length))).to({
             device: frames.device,
           });
-        const latents = latentsByFrame(seen, world.chunk);
+        const latents = remember ? latentsByFrame(seen, world.chunk) : undefined;
         const pictures = counted(toBytes(seen.frames).permute([0, 1, 3, 4, 2]));
         return { pictures, ...(latents && { latents: counted(latents) }) };
       }),
@@ -69,7 +88,7 @@ export async function dreamtFrames(
   };
   const latents = parts.flatMap((part) => part.latents ?? []);
   const pictures = joined(parts.map((part) => part.pictures));
-  return { rows, pictures, ...(latents.length > 0 && { latents: joined(latents) }) };
+  return { rows, pictures, chunk: world.chunk, ...(latents.length > 0 && { latents: joined(latents) }) };
 }
 
 interface ImaginedPart {

@@ -29,7 +29,7 @@ const frames = new RecordedFrames([tinyRecording(episodes, 13)], "cpu");
 const length = 13;
 const imagined = async (share: number): Promise<ImaginedMemory> => {
   const dreamt = await dreamtFrames(clockWorld(chunk, frames.size), frames, { episodes: 3, seed: 1 });
-  return new ImaginedMemory(frames, dreamt, { share, chunk });
+  return new ImaginedMemory(frames, dreamt, share);
 };
 
 test("every window of an imagined episode from the second chunk on remembers what was imagined", async () => {

@@ -6,12 +6,9 @@
  * for imitation DAgger, https://arxiv.org/abs/1011.0686). So recorded episodes are imagined once, before training, by the world that goes on
  * learning; a share of lessons then remembers what was imagined, and is to say what was recorded after it.
  */
-import { releaseImagination } from "#envs";
 import { UserError } from "#registry";
-import { type DreamtFrames, dreamtFrames } from "./dreamt-frames.ts";
-import { openWorld } from "./open-world.ts";
+import { type DreamtFrames, dreamtBy } from "./dreamt-frames.ts";
 import type { RecordedFrames } from "./recorded-frames.ts";
-import { asImagined } from "./through-autoencoder.ts";
 import type { LoopHooks } from "./training-loop.ts";
 import { drawWindowStart } from "./window-starts.ts";
 
@@ -36,11 +33,8 @@ export class ImaginedMemory {
   readonly #recorded: number;
   readonly #places: Int32Array; // by recorded row; -1: not imagined
 
-  constructor(
-    frames: RecordedFrames,
-    dreamt: DreamtFrames,
-    { share, chunk }: { share: number; chunk: number },
-  ) {
+  constructor(frames: RecordedFrames, dreamt: DreamtFrames, share: number) {
+    const { chunk } = dreamt;
     this.share = share;
     this.dreamt = dreamt;
     this.#chunk = chunk;
@@ -109,20 +103,12 @@ export async function imaginedMemory(
     throw new UserError(
       `imagined_share is ${share}, and a new denoiser cannot imagine yet: train it first, then go on with init_from=WORLD`,
     );
-  const { device, size } = frames;
-  const world = await openWorld(init_from, {
-    device,
-    size,
-    samplingSteps: imagined_steps,
-    ...asImagined(device),
-  });
-  const dreamt = await dreamtFrames(world, frames, {
+  const dreamt = await dreamtBy(init_from, frames, {
     episodes: imagined_episodes,
+    samplingSteps: imagined_steps,
     seed,
-    together: device === "cpu" ? 64 : 256,
-    ...(say && { say }),
+    remember: true,
+    say,
   });
-  const { chunk } = world;
-  releaseImagination({ world });
-  return new ImaginedMemory(frames, dreamt, { share, chunk });
+  return new ImaginedMemory(frames, dreamt, share);
 }

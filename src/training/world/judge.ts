@@ -7,7 +7,6 @@
  */
 import { join } from "node:path";
 import { z } from "zod";
-import { releaseImagination } from "#envs";
 import { readTorchState, writeJsonFile, writeTorchState } from "#formats";
 import { UserError } from "#registry";
 import {
@@ -20,13 +19,12 @@ import {
   type TrunkWidths,
 } from "#rewards";
 import { noGrad, scope } from "#tensor";
-import { type DreamtFrames, dreamtFrames } from "./dreamt-frames.ts";
+import { dreamtBy } from "./dreamt-frames.ts";
 import { initialise } from "./initialise.ts";
 import { JudgeLessons, type LessonSources } from "./judge-lessons.ts";
-import { openWorld } from "./open-world.ts";
 import type { RecordedFrames } from "./recorded-frames.ts";
 import { stored, storedType } from "./stored-weights.ts";
-import { asImagined, throughAutoencoder } from "./through-autoencoder.ts";
+import { throughAutoencoder } from "./through-autoencoder.ts";
 import { type Course, type LoopHooks, type Teacher, trainingLoop, withStreams } from "./training-loop.ts";
 import { WeightTraining, weightTrainingSettings } from "./weight-training.ts";
 
@@ -73,7 +71,9 @@ export async function trainJudge(
       `decoded_share (${settings.decoded_share}) and dreamt_share (${settings.dreamt_share}) are shares of the same lessons: together at most 1`,
     );
   const seen = throughAutoencoder(world, frames);
-  const dreamt = settings.dreamt_share > 0 ? await dreamsOf(world, frames, settings, hooks) : undefined;
+  const { dreamt_share, dreamt_episodes: episodes, seed } = settings;
+  const dreamt =
+    dreamt_share > 0 ? await dreamtBy(world, frames, { episodes, seed, say: hooks.say }) : undefined;
   const { judge, training, teacher } = judgeCourse(frames, { seen, dreamt }, settings);
   await trainingLoop(training, frames.device, teacher, hooks);
   await training.withAverages(async () => {
@@ -82,19 +82,6 @@ export async function trainJudge(
     writeJudge(world, judge, frames, settings);
   });
   training.dispose();
-}
-
-async function dreamsOf(
-  folder: string,
-  frames: RecordedFrames,
-  { dreamt_episodes: episodes, seed }: JudgeSettings,
-  { say }: LoopHooks,
-): Promise<DreamtFrames> {
-  const { device, size } = frames;
-  const world = await openWorld(folder, { device, size, ...asImagined(device) });
-  const dreamt = await dreamtFrames(world, frames, { episodes, seed, ...(say && { say }) });
-  releaseImagination({ world });
-  return dreamt;
 }
 
 export interface JudgeCourse extends Course<JudgeLesson> {
