@@ -12,6 +12,7 @@ import { loadPolicy } from "#policies";
 import { UserError } from "#registry";
 import type { Device } from "#tensor";
 import {
+  measureAutoencoder,
   measureTruth,
   openJudge,
   openWorld,
@@ -40,6 +41,11 @@ export const evaluationSettings = z.strictObject({
   temperature: z.number().min(0).default(1).describe("of the policy; 0 is greedy"),
   size: z.int().positive().default(64).describe("width and height of pictures, for a policy's dreams"),
   videos: z.int().min(0).default(12).describe("episodes in the video"),
+  autoencoder_episodes: z
+    .int()
+    .min(0)
+    .default(100)
+    .describe("recorded ones that are also judged through the autoencoder alone"),
   seed: z.int().min(0).default(0),
 });
 type EvaluationSettings = z.infer<typeof evaluationSettings>;
@@ -57,7 +63,8 @@ export async function evaluate(wishes: WorldArguments): Promise<void> {
     ? new RecordedTruth(frames, { episodes: settings.episodes, chunk: world.chunk })
     : await simulated(wishes, settings, device);
   const films: SideBySide[] = [];
-  const report = await measureTruth(world, openJudge(folder, device), source, {
+  const judge = openJudge(folder, device);
+  const report = await measureTruth(world, judge, source, {
     ...optionsOf(settings),
     onProgress: (done, total) => console.log(`${done} of ${total} episodes`),
     onGroup: (dreamt, truths, tasks) => {
@@ -66,12 +73,17 @@ export async function evaluate(wishes: WorldArguments): Promise<void> {
           films.push(sideBySide(dreamt, b, truth, source.tasks[tasks[b]!]!));
     },
   });
+  const alone = Math.min(settings.autoencoder_episodes, settings.episodes);
+  const autoencoder =
+    frames && alone > 0
+      ? await measureAutoencoder(folder, judge, frames, { ...optionsOf(settings), episodes: alone })
+      : undefined;
   const name = frames ? "truth" : "truth-policy";
   const out = wishes.out ?? folder;
   mkdirSync(out, { recursive: true });
-  writeJsonFile(join(out, `${name}.json`), { ...about(wishes, world, settings), ...report });
+  writeJsonFile(join(out, `${name}.json`), { ...about(wishes, world, settings), ...report, autoencoder });
   replaceFile(join(out, `${name}.png`), [truthPlot(report)]);
-  console.log(truthTable(report));
+  console.log(truthTable(report, autoencoder));
   await film(join(out, `${name}.mp4`), films);
 }
 

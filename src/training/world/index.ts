@@ -1,4 +1,5 @@
 /** Training of worlds: autoencoder, denoiser and judge from recorded episodes, and how true the result is. */
+export { type AutoencoderTruth, measureAutoencoder } from "./autoencoder-truth.ts";
 export { evacAutoencoderSettings, trainEvacAutoencoder } from "./evac-autoencoder.ts";
 export { trainEvacDenoiser } from "./evac-denoiser.ts";
 export { evacDenoiserSettings } from "./evac-settings.ts";

@@ -5,9 +5,10 @@
  */
 import { join } from "node:path";
 import {
+  cat,
   type Device,
   type DType,
-  type Generator,
+  Generator,
   noGrad,
   rand,
   randn,
@@ -15,10 +16,12 @@ import {
   type Tensor,
   tensor,
 } from "#tensor";
-import { type AutoencoderKL, loadWanAutoencoder, readWanSizes } from "#worlds";
+import { type AutoencoderKL, loadWanAutoencoder, readWanSizes, type WanVAE } from "#worlds";
 import { familyOf } from "./open-world.ts";
 import { readPictureAutoencoder } from "./picture-autoencoder.ts";
 import type { RecordedFrames } from "./recorded-frames.ts";
+
+const [wanMemory, wanChunk] = [5, 8]; // pictures of a window: remembered, the episode's first among them, and new
 
 /** The frames of these rows, [N, 3, H, W]; `noise` is the largest standard deviation on their latents. */
 export type SeenThrough = (rows: readonly number[], noise: number, generator: Generator) => Tensor;
@@ -45,12 +48,50 @@ export function throughPictures(vae: AutoencoderKL, frames: RecordedFrames): See
     );
 }
 
+/** All frames of an episode after its first, as a perfect denoiser's world would show them, [T, 3, H, W]. */
+export type EpisodeThrough = (episode: { readonly first: number; readonly length: number }) => Tensor;
+
+export function episodeThroughAutoencoder(world: string, frames: RecordedFrames): EpisodeThrough {
+  if (familyOf(world) === "wan") return episodeThroughVideo(world, frames);
+  const [seen, unused] = [throughAutoencoder(world, frames), new Generator(0, frames.device)];
+  return ({ first, length }) =>
+    seen(
+      Array.from({ length }, (_, i) => first + 1 + i),
+      0,
+      unused,
+    );
+}
+
+/** Chunk by chunk, each remembering what was shown before, not what was so. Beyond the end the last frame stays. */
+function episodeThroughVideo(world: string, frames: RecordedFrames): EpisodeThrough {
+  const { vae, dtype } = videoAutoencoder(world, frames);
+  const pick = (rows: readonly number[]): Tensor => frames.pick(index(rows, frames));
+  return ({ first, length }) =>
+    noGrad(() =>
+      scope(() => {
+        const start = pick([first]);
+        let shown = start.expand([wanMemory - 1, -1, -1, -1]);
+        for (let elapsed = 0; elapsed < length; elapsed += wanChunk) {
+          const remembered = shown.narrow(0, shown.shape[0]! - (wanMemory - 1), wanMemory - 1);
+          const next = Array.from({ length: wanChunk }, (_, i) => first + Math.min(elapsed + 1 + i, length));
+          const window = cat([start, remembered, pick(next)], 0)
+            .transpose(0, 1)
+            .unsqueeze(0); // [1, 3, T, H, W]
+          const seen = vae
+            .decode(vae.encode(window.to({ dtype })))
+            .squeeze(0)
+            .transpose(0, 1)
+            .float();
+          shown = cat([shown, seen.narrow(0, wanMemory, wanChunk)], 0);
+        }
+        return shown.narrow(0, wanMemory - 1, length).contiguous();
+      }),
+    );
+}
+
 /** A video autoencoder shows the last of five frames: one alone, then four together. */
 function throughVideo(world: string, frames: RecordedFrames): SeenThrough {
-  const sizes = readWanSizes(join(world, "model-00001.safetensors"));
-  const { device } = frames;
-  const { dtype = "float32" } = asImagined(device);
-  const vae = loadWanAutoencoder(join(world, "Wan2.2_VAE.pth"), sizes, { device, dtype });
+  const { vae, dtype } = videoAutoencoder(world, frames);
   const firstOf = new Int32Array(frames.count);
   for (const { first, length } of frames.episodes) firstOf.fill(first, first, first + length + 1);
   return (rows, noise, generator) =>
@@ -62,6 +103,12 @@ function throughVideo(world: string, frames: RecordedFrames): SeenThrough {
         return vae.decode(latents.to({ dtype })).select(2, 4).float().contiguous();
       }),
     );
+}
+
+function videoAutoencoder(world: string, { device }: RecordedFrames): { vae: WanVAE; dtype: DType } {
+  const sizes = readWanSizes(join(world, "model-00001.safetensors"));
+  const { dtype = "float32" } = asImagined(device);
+  return { vae: loadWanAutoencoder(join(world, "Wan2.2_VAE.pth"), sizes, { device, dtype }), dtype };
 }
 
 function blurred(latents: Tensor, noise: number, generator: Generator): Tensor {

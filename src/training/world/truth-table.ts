@@ -1,4 +1,5 @@
 /** A truth report as text: what a reader wants to know first, first. */
+import type { AutoencoderTruth } from "./autoencoder-truth.ts";
 import type { Proportion } from "./meters.ts";
 import type { TruthReport } from "./truth.ts";
 
@@ -6,7 +7,7 @@ const percent = (value: number): string => (Number.isNaN(value) ? "–" : `${(10
 const interval = ({ share, low, high, count, of }: Proportion): string =>
   `${percent(share)} (${percent(low)} to ${percent(high)}; ${count} of ${of})`;
 
-export function truthTable(report: TruthReport): string {
+export function truthTable(report: TruthReport, autoencoder?: AutoencoderTruth): string {
   const { real, dreamt } = report.judge;
   return [
     `episodes               ${report.episodes}, success from ${report.threshold} held ${report.holdFrames} frame(s)`,
@@ -18,6 +19,12 @@ export function truthTable(report: TruthReport): string {
     `judge on real frames   AUC ${real.auc.toFixed(4)}, calibration error ${real.calibrationError.toFixed(3)} (${real.frames} frames)`,
     `judge on dreams        AUC ${dreamt.auc.toFixed(4)}, calibration error ${dreamt.calibrationError.toFixed(3)}`,
     `PSNR of first chunk    ${report.firstChunkPsnr.toFixed(2)} dB`,
+    `judge, shown the truth agreement ${interval(report.judgeAgreement)}`,
+    ...(autoencoder
+      ? [
+          `autoencoder alone      agreement ${interval(autoencoder.agreement)}, PSNR ${autoencoder.psnr.toFixed(2)} dB`,
+        ]
+      : []),
     "",
     ...sweepLines(report),
     "",

@@ -86,6 +86,7 @@ test("a world that imagines the recording itself has no error, drift or false ve
   assert.ok(report.trueSuccess.count > 0 && report.trueSuccess.count < 12);
   assert.equal(report.judge.real.auc, 1);
   assert.ok(report.tasks.every(({ gap }) => gap === 0));
+  assert.equal(report.judgeAgreement.share, 1);
 });
 
 test("noise lowers PSNR and SSIM and is seen in the report's table and plot", async () => {
@@ -133,4 +134,18 @@ test("recordings too short for one chunk are an error that says so", () => {
     () => new RecordedTruth(short, { episodes: 3, chunk: 8 }),
     /no recorded episode has 8 actions/,
   );
+});
+
+test("a judge that is wrong about the truth is told apart from a world that is", async () => {
+  const turned: RewardModel = {
+    ...seeingJudge,
+    judge: (...asked) =>
+      seeingJudge
+        .judge(...asked)
+        .neg()
+        .add(1),
+  };
+  const { agreement, judgeAgreement } = await measureTruth(new PerfectWorld(), turned, source(), options);
+  assert.ok(judgeAgreement.share < 1);
+  assert.equal(judgeAgreement.share, agreement.share); // the world shows what was so
 });

@@ -4,7 +4,7 @@
  * Frames: PSNR, SSIM and the drift of latents by how many actions lie between a frame and the start. Success: the judge's
  * verdict on imagined episodes against what really happened: how often an imagined success was a failure (the lie that a
  * policy learns to tell) and how often a success was missed, at the chosen threshold and at others. The judge alone: its
- * AUC and calibration, on real frames and on imagined ones.
+ * AUC and calibration, on real frames and on imagined ones, and how often it would agree if it saw the truth.
  */
 import type { RewardModel } from "#rewards";
 import { noGrad, scope, type Tensor } from "#tensor";
@@ -48,11 +48,13 @@ export interface TruthReport extends Verdicts {
   readonly frames: readonly HorizonRow[];
   readonly firstChunkPsnr: number;
   readonly judge: { readonly real: JudgeScore; readonly dreamt: JudgeScore };
+  /** Of the judge's verdicts on the true frames with what was so: more than this no world can reach. */
+  readonly judgeAgreement: Proportion;
   readonly sweep: readonly (Verdicts & { readonly threshold: number; readonly holdFrames: number })[];
   readonly tasks: readonly (Verdicts & { readonly task: string; readonly gap: number })[];
 }
 
-interface Outcome {
+export interface Outcome {
   readonly task: number;
   readonly opinions: readonly number[];
   readonly truth: boolean;
@@ -73,6 +75,7 @@ export async function measureTruth(
   const noise = new SlotNoise(options.batch, options.seed);
   const errors: FrameError[] = [];
   const outcomes: Outcome[] = [];
+  const seenTruly: Outcome[] = [];
   const [real, dreamt]: [Opinions, Opinions] = [
     { said: [], so: [] },
     { said: [], so: [] },
@@ -85,9 +88,12 @@ export async function measureTruth(
       const sentences = group.tasks.map((task) => source.tasks[task]!);
       for (const [b, truth] of truths.entries()) {
         const opinions = seen.opinions[b]!.slice(0, truth.success.length);
-        outcomes.push({ task: group.tasks[b]!, opinions, truth: truth.success.includes(true) });
+        const known = { task: group.tasks[b]!, truth: truth.success.includes(true) };
+        const ofTruth = judgeFrames(judge, pictures(truth.frames, seen.frames), sentences[b]!);
+        outcomes.push({ ...known, opinions });
+        seenTruly.push({ ...known, opinions: ofTruth });
         add(dreamt, opinions, truth.success);
-        add(real, judgeFrames(judge, truth, sentences[b]!, seen.frames), truth.success);
+        add(real, ofTruth, truth.success);
       }
       errors.push(...frameErrors(world, seen, truths));
       options.onGroup?.(seen, truths, group.tasks);
@@ -95,14 +101,9 @@ export async function measureTruth(
     options.onProgress?.(Math.min(from + options.batch, source.episodes), source.episodes);
     await new Promise(setImmediate);
   }
-  return report(
-    outcomes,
-    errors,
-    { real: score(real), dreamt: score(dreamt) },
-    source.tasks,
-    world.chunk,
-    options,
-  );
+  const judgeAgreement = verdicts(seenTruly, options.threshold, options.holdFrames).agreement;
+  const scores = { judge: { real: score(real), dreamt: score(dreamt) }, judgeAgreement };
+  return report(outcomes, errors, scores, source.tasks, world.chunk, options);
 }
 
 function add({ said, so }: Opinions, opinions: readonly number[], success: readonly boolean[]): void {
@@ -116,13 +117,13 @@ const score = ({ said, so }: Opinions): JudgeScore => ({
   frames: said.length,
 });
 
-function judgeFrames(judge: RewardModel, { frames }: TrueEpisode, sentence: string, place: Tensor): number[] {
-  return noGrad(() =>
-    scope(() => judge.judge(pictures(frames, place), Array<string>(frames.shape[0]!).fill(sentence)).cpu()),
+/** The judge's opinion of each of an episode's pictures, [T, 3, H, W]. */
+export const judgeFrames = (judge: RewardModel, pictures_T3HW: Tensor, sentence: string): number[] =>
+  noGrad(() =>
+    scope(() => judge.judge(pictures_T3HW, Array<string>(pictures_T3HW.shape[0]!).fill(sentence)).cpu()),
   )
     .toArray()
     .map(Number);
-}
 
 /** Whether an episode counts as a success: some frames in a row above the threshold. */
 export function holds(opinions: readonly number[], threshold: number, frames: number): boolean {
@@ -140,7 +141,7 @@ const sweepOf = [0.5, 0.8, 0.9, 0.95].flatMap((threshold) =>
 function report(
   outcomes: readonly Outcome[],
   errors: readonly FrameError[],
-  judge: TruthReport["judge"],
+  scores: Pick<TruthReport, "judge" | "judgeAgreement">,
   tasks: readonly string[],
   chunk: number,
   { threshold, holdFrames }: TruthOptions,
@@ -151,7 +152,7 @@ function report(
     threshold,
     holdFrames,
     ...verdicts(outcomes, threshold, holdFrames),
-    judge,
+    ...scores,
     firstChunkPsnr: mean(first.map((error) => error.psnr)),
     frames: byFrame(errors),
     sweep: sweepOf.map((at) => ({ ...at, ...verdicts(outcomes, at.threshold, at.holdFrames) })),
@@ -166,7 +167,7 @@ function report(
   };
 }
 
-function verdicts(outcomes: readonly Outcome[], threshold: number, holdFrames: number): Verdicts {
+export function verdicts(outcomes: readonly Outcome[], threshold: number, holdFrames: number): Verdicts {
   const judged = outcomes.map(({ opinions, truth }) => ({
     truth,
     dreamt: holds(opinions, threshold, holdFrames),

@@ -4,12 +4,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { readSafetensors } from "#formats";
-import type { Tensor } from "#tensor";
+import { cat, noGrad, type Tensor, tensor } from "#tensor";
+import { loadWanAutoencoder, readWanSizes } from "#worlds";
 import { tinyRecording } from "../../../test/worlds/tiny-recording.ts";
+import { measureAutoencoder } from "./autoencoder-truth.ts";
 import { judgeSettings, trainJudge } from "./judge.ts";
 import { familyOf, openJudge, openWorld } from "./open-world.ts";
 import { RecordedFrames } from "./recorded-frames.ts";
 import { refreshSettings, refreshWorld } from "./refresh.ts";
+import { episodeThroughAutoencoder } from "./through-autoencoder.ts";
 import { randomNumbers } from "./training-loop.ts";
 import { measureTruth } from "./truth.ts";
 import { RecordedTruth } from "./truth-source.ts";
@@ -84,6 +87,42 @@ test("a Wan world learns, and its folder opens, imagines and is judged as it is"
   const options = { chunks: 1, batch: 3, threshold: 0.5, holdFrames: 1, seed: 0 };
   const report = await measureTruth(opened, openJudge(world, "cpu"), source, options);
   assert.ok(report.frames.every(({ psnr }) => Number.isFinite(psnr)));
+});
+
+test("an episode is seen through a Wan autoencoder chunk by chunk, and each remembers what was shown", () => {
+  const [{ first, length } = { first: 0, length: 0 }] = frames.episodes;
+  const seen = episodeThroughAutoencoder(world, frames)({ first, length });
+  assert.deepEqual(seen.shape, [length, 3, 16, 16]); // 12 actions: one chunk and a half
+  const model = join(world, "model-00001.safetensors");
+  const vae = loadWanAutoencoder(join(world, "Wan2.2_VAE.pth"), readWanSizes(model), { device: "cpu" });
+  const largest = (x: Tensor): number => Number(x.abs().amax().item());
+  const rows = (from: number, count: number): Tensor =>
+    frames.pick(
+      tensor(BigInt64Array.from({ length: count }, (_, i) => BigInt(first + Math.min(from + i, length)))),
+    );
+  const chunk = (remembered: Tensor, from: number): Tensor => {
+    const window = cat([rows(0, 1), remembered, rows(from, 8)], 0)
+      .transpose(0, 1)
+      .unsqueeze(0);
+    return noGrad(() => vae.decode(vae.encode(window)))
+      .squeeze(0)
+      .transpose(0, 1)
+      .narrow(0, 5, 8);
+  };
+  const begun = chunk(rows(0, 1).expand([4, -1, -1, -1]), 1);
+  assert.ok(largest(seen.narrow(0, 0, 8).sub(begun)) < 1e-4);
+  const goneOn = (remembered: Tensor): number =>
+    largest(seen.narrow(0, 8, 4).sub(chunk(remembered, 9).narrow(0, 0, 4)));
+  assert.ok(goneOn(begun.narrow(0, 4, 4)) < 1e-4);
+  assert.ok(goneOn(rows(5, 4)) > 1e-4); // what was so instead
+});
+
+test("what an autoencoder alone does to the truth is measured on as many episodes as asked for", async () => {
+  const how = { episodes: 5, threshold: 0.5, holdFrames: 1 };
+  const { episodes, psnr, agreement } = await measureAutoencoder(world, openJudge(world, "cpu"), frames, how);
+  assert.equal(episodes, 5);
+  assert.equal(agreement.of, 5);
+  assert.ok(psnr > 3 && psnr < 60, `${psnr} dB`);
 });
 
 test("a Wan world is refreshed from where it was: little learning changes its denoiser little", async () => {
