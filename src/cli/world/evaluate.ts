@@ -59,9 +59,8 @@ export async function evaluate(wishes: WorldArguments): Promise<void> {
   const size = frames?.size ?? ([settings.size, settings.size] as const);
   const samplingSteps = settings.num_sampling_steps ?? undefined;
   const world = await openWorld(folder, { device, size, samplingSteps });
-  const source = frames
-    ? new RecordedTruth(frames, { episodes: settings.episodes, chunk: world.chunk })
-    : await simulated(wishes, settings, device);
+  const recorded = frames && new RecordedTruth(frames, { episodes: settings.episodes, chunk: world.chunk });
+  const source = recorded ?? (await simulated(wishes, settings, device));
   const films: SideBySide[] = [];
   const judge = openJudge(folder, device);
   const report = await measureTruth(world, judge, source, {
@@ -73,10 +72,11 @@ export async function evaluate(wishes: WorldArguments): Promise<void> {
           films.push(sideBySide(dreamt, b, truth, source.tasks[tasks[b]!]!));
     },
   });
-  const alone = Math.min(settings.autoencoder_episodes, settings.episodes);
+  const alone = settings.autoencoder_episodes;
+  const seen = { ...optionsOf(settings), episodes: alone, horizon: settings.chunks * world.chunk };
   const autoencoder =
-    frames && alone > 0
-      ? await measureAutoencoder(folder, judge, frames, { ...optionsOf(settings), episodes: alone })
+    recorded && alone > 0
+      ? await measureAutoencoder(folder, judge, frames, { ...seen, source: recorded })
       : undefined;
   const name = frames ? "truth" : "truth-policy";
   const out = wishes.out ?? folder;

@@ -5,33 +5,41 @@
  * denoiser helps, and a world's agreement with the simulator stays below this one.
  */
 import type { RewardModel } from "#rewards";
-import { scope, tensor } from "#tensor";
+import { scope } from "#tensor";
 import { psnr } from "./meters.ts";
-import type { RecordedFrames } from "./recorded-frames.ts";
+import { type RecordedFrames, rowIndex } from "./recorded-frames.ts";
 import { episodeThroughAutoencoder } from "./through-autoencoder.ts";
 import { judgeFrames, type Outcome, type TruthOptions, type Verdicts, verdicts } from "./truth.ts";
 import { mean } from "./truth-frames.ts";
-import { RecordedTruth } from "./truth-source.ts";
+import type { RecordedTruth } from "./truth-source.ts";
 
 export interface AutoencoderTruth extends Verdicts {
   readonly episodes: number;
   readonly psnr: number; // dB, mean over frames
 }
 
+export interface AutoencoderMeasure extends Pick<TruthOptions, "threshold" | "holdFrames"> {
+  readonly source: RecordedTruth; // whose first episodes are seen
+  readonly episodes: number; // of them, at most
+  readonly horizon: number; // actions, as far as the world imagines
+}
+
 export async function measureAutoencoder(
   world: string,
   judge: RewardModel,
   frames: RecordedFrames,
-  { episodes, threshold, holdFrames }: Pick<TruthOptions, "threshold" | "holdFrames"> & { episodes: number },
+  { source, episodes, horizon, threshold, holdFrames }: AutoencoderMeasure,
 ): Promise<AutoencoderTruth> {
   const through = episodeThroughAutoencoder(world, frames);
-  const spans = new RecordedTruth(frames, { episodes, chunk: 1 }).spans(0, episodes);
+  const spans = source
+    .spans(0, episodes)
+    .map((span) => ({ ...span, length: Math.min(span.length, horizon) }));
   const outcomes: Outcome[] = [];
   const psnrs: number[] = [];
   for (const { first, length, task } of spans) {
     scope(() => {
-      const rows = BigInt64Array.from({ length }, (_, i) => BigInt(first + 1 + i));
-      const at = tensor(rows, { device: frames.device });
+      const rows = Array.from({ length }, (_, i) => first + 1 + i);
+      const at = rowIndex(rows, frames);
       const seen = through({ first, length });
       const opinions = judgeFrames(judge, seen, frames.tasks[task]!);
       outcomes.push({ task, opinions, truth: frames.success.indexSelect(0, at).toArray().some(Boolean) });

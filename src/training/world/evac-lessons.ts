@@ -25,7 +25,7 @@ import {
 import { drawHands, rowsOf } from "./evac-view.ts";
 import type { ImaginedMemory } from "./imagined-memory.ts";
 import { encodeAll, pickRows, withImagined } from "./opensora-denoiser.ts";
-import { type RecordedFrames, WindowSampler } from "./recorded-frames.ts";
+import { type RecordedFrames, rowIndex, WindowSampler } from "./recorded-frames.ts";
 import type { Teacher } from "./training-loop.ts";
 
 export interface LessonSource {
@@ -79,14 +79,12 @@ function firstPictures(
   dtype: DType,
   batch = 64,
 ): (rows: Tensor) => Tensor {
-  const place = { device: frames.device };
-  const index = (rows: readonly number[]): Tensor => tensor(BigInt64Array.from(rows, BigInt), place);
   const firsts = frames.episodes.map(({ first }) => first);
   const parts: Tensor[] = [];
   for (let from = 0; from < firsts.length; from += batch) {
     const part = noGrad(() =>
       scope(() => {
-        const pictures = clipPicture(frames.pick(index(firsts.slice(from, from + batch))));
+        const pictures = clipPicture(frames.pick(rowIndex(firsts.slice(from, from + batch), frames)));
         return embedder.model.forward(pictures.to({ dtype }));
       }),
     );
@@ -96,7 +94,7 @@ function firstPictures(
   for (const part of parts) part.dispose();
   const episodes = new BigInt64Array(frames.count);
   for (const [episode, first] of firsts.entries()) episodes[first] = BigInt(episode);
-  const episodeOf = keep(tensor(episodes, place));
+  const episodeOf = keep(tensor(episodes, { device: frames.device }));
   return (rows) => tokens.indexSelect(0, episodeOf.indexSelect(0, rows));
 }
 

@@ -26,7 +26,7 @@ import {
 import { rowsOf } from "./evac-view.ts";
 import { initialise } from "./initialise.ts";
 import { pickRows } from "./opensora-denoiser.ts";
-import type { RecordedFrames } from "./recorded-frames.ts";
+import { type RecordedFrames, rowIndex } from "./recorded-frames.ts";
 import { type LoopHooks, type Teacher, trainingLoop } from "./training-loop.ts";
 import { WeightTraining, weightTrainingSettings } from "./weight-training.ts";
 
@@ -127,15 +127,15 @@ function walks(
       before.push(Math.max(episode.first, row - 1));
       return row;
     });
-    const pose = places_FP.indexSelect(0, index(rows, frames));
+    const pose = places_FP.indexSelect(0, rowIndex(rows, frames));
     const after = (steps: number): Tensor =>
-      index(
+      rowIndex(
         rows.flatMap((row) => Array.from({ length }, (_, k) => row + k + steps)),
         frames,
       ).view([count, length]);
     return {
       pose,
-      motion: pose.sub(places_FP.indexSelect(0, index(before, frames))),
+      motion: pose.sub(places_FP.indexSelect(0, rowIndex(before, frames))),
       actions: pickRows(frames.actions, after(0)),
       poses: pickRows(places_FP, after(1)),
     };
@@ -156,7 +156,7 @@ export function walkedPoses(
   const walked = noGrad(() =>
     scope(() => {
       const actions = frames.actions
-        .indexSelect(0, index(rows, frames))
+        .indexSelect(0, rowIndex(rows, frames))
         .unflatten(0, [episodes.length, longest]);
       const from = rowsOf(
         episodes.map(({ first }) => recorded[first]!),
@@ -191,6 +191,3 @@ export function followingError(
 
 const longestOf = ({ episodes }: RecordedFrames): number =>
   episodes.reduce((longest, { length }) => Math.max(longest, length), 1);
-
-const index = (rows: readonly number[], { device }: RecordedFrames): Tensor =>
-  tensor(BigInt64Array.from(rows, BigInt), { device });

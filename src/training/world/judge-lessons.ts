@@ -6,7 +6,7 @@ import type { JudgeLesson } from "#rewards";
 import { cat, type Generator, type Tensor, tensor } from "#tensor";
 import type { DreamtFrames } from "./dreamt-frames.ts";
 import type { JudgeSettings } from "./judge.ts";
-import { asPictures, type RecordedFrames } from "./recorded-frames.ts";
+import { asPictures, type RecordedFrames, rowIndex } from "./recorded-frames.ts";
 import type { SeenThrough } from "./through-autoencoder.ts";
 import type { StepRandom } from "./training-loop.ts";
 
@@ -98,8 +98,7 @@ export class JudgeLessons {
   #pictures(drawn: readonly Drawn[], decoded: number, dreamt: number, generator: Generator): Tensor {
     const { seen, dreamt: dreams } = this.#sources;
     const places = drawn.map(({ at }) => at);
-    const index = (from: number, to: number): Tensor =>
-      tensor(BigInt64Array.from(places.slice(from, to), BigInt), { device: this.#frames.device });
+    const index = (from: number, to: number): Tensor => rowIndex(places.slice(from, to), this.#frames);
     const parts: Tensor[] = [];
     if (decoded > 0) parts.push(seen(places.slice(0, decoded), this.#settings.latent_noise, generator));
     if (dreamt > 0) parts.push(asPictures(dreams!.pictures, index(decoded, decoded + dreamt)));

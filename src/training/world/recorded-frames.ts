@@ -83,6 +83,10 @@ export class RecordedFrames {
   }
 }
 
+/** Rows to select, int64, where they are needed. */
+export const rowIndex = (rows: readonly number[], { device }: { readonly device: Device }): Tensor =>
+  tensor(BigInt64Array.from(rows, BigInt), { device });
+
 /** Rows of bytes, [F, H, W, 3], in [-1, 1], [N, 3, H, W]. */
 export const asPictures = (bytes_FHW3: Tensor, rows: Tensor): Tensor =>
   bytes_FHW3.indexSelect(0, rows).permute([0, 3, 1, 2]).contiguous().float().div(127.5).sub(1);

@@ -4,24 +4,12 @@
  * Shapes: N frames, H W pixels in [-1, 1].
  */
 import { join } from "node:path";
-import {
-  cat,
-  type Device,
-  type DType,
-  Generator,
-  noGrad,
-  rand,
-  randn,
-  scope,
-  type Tensor,
-  tensor,
-} from "#tensor";
+import { cat, type Device, type DType, Generator, noGrad, rand, randn, scope, type Tensor } from "#tensor";
 import { type AutoencoderKL, loadWanAutoencoder, readWanSizes, type WanVAE } from "#worlds";
 import { familyOf } from "./open-world.ts";
 import { readPictureAutoencoder } from "./picture-autoencoder.ts";
-import type { RecordedFrames } from "./recorded-frames.ts";
-
-const [wanMemory, wanChunk] = [5, 8]; // pictures of a window: remembered, the episode's first among them, and new
+import { type RecordedFrames, rowIndex } from "./recorded-frames.ts";
+import { lastPictures, newPictures } from "./wan-windows.ts";
 
 /** The frames of these rows, [N, 3, H, W]; `noise` is the largest standard deviation on their latents. */
 export type SeenThrough = (rows: readonly number[], noise: number, generator: Generator) => Tensor;
@@ -41,7 +29,7 @@ export function throughPictures(vae: AutoencoderKL, frames: RecordedFrames): See
     noGrad(() =>
       scope(() => {
         const { dtype } = vae.quant_conv.weight;
-        const latents = vae.encode(frames.pick(index(rows, frames)).to({ dtype })).float();
+        const latents = vae.encode(frames.pick(rowIndex(rows, frames)).to({ dtype })).float();
         const seen = vae.decode(blurred(latents, noise, generator).to({ dtype }));
         return seen.float().contiguous().clamp(-1, 1);
       }),
@@ -65,15 +53,18 @@ export function episodeThroughAutoencoder(world: string, frames: RecordedFrames)
 /** Chunk by chunk, each remembering what was shown before, not what was so. Beyond the end the last frame stays. */
 function episodeThroughVideo(world: string, frames: RecordedFrames): EpisodeThrough {
   const { vae, dtype } = videoAutoencoder(world, frames);
-  const pick = (rows: readonly number[]): Tensor => frames.pick(index(rows, frames));
+  const pick = (rows: readonly number[]): Tensor => frames.pick(rowIndex(rows, frames));
   return ({ first, length }) =>
     noGrad(() =>
       scope(() => {
         const start = pick([first]);
-        let shown = start.expand([wanMemory - 1, -1, -1, -1]);
-        for (let elapsed = 0; elapsed < length; elapsed += wanChunk) {
-          const remembered = shown.narrow(0, shown.shape[0]! - (wanMemory - 1), wanMemory - 1);
-          const next = Array.from({ length: wanChunk }, (_, i) => first + Math.min(elapsed + 1 + i, length));
+        let shown = start.expand([lastPictures, -1, -1, -1]);
+        for (let elapsed = 0; elapsed < length; elapsed += newPictures) {
+          const remembered = shown.narrow(0, shown.shape[0]! - lastPictures, lastPictures);
+          const next = Array.from(
+            { length: newPictures },
+            (_, i) => first + Math.min(elapsed + 1 + i, length),
+          );
           const window = cat([start, remembered, pick(next)], 0)
             .transpose(0, 1)
             .unsqueeze(0); // [1, 3, T, H, W]
@@ -82,9 +73,9 @@ function episodeThroughVideo(world: string, frames: RecordedFrames): EpisodeThro
             .squeeze(0)
             .transpose(0, 1)
             .float();
-          shown = cat([shown, seen.narrow(0, wanMemory, wanChunk)], 0);
+          shown = cat([shown, seen.narrow(0, 1 + lastPictures, newPictures)], 0);
         }
-        return shown.narrow(0, wanMemory - 1, length).contiguous();
+        return shown.narrow(0, lastPictures, length).contiguous();
       }),
     );
 }
@@ -98,7 +89,7 @@ function throughVideo(world: string, frames: RecordedFrames): SeenThrough {
     noGrad(() =>
       scope(() => {
         const all = rows.flatMap((row) => [0, 1, 2, 3, 4].map((i) => Math.max(firstOf[row]!, row - 4 + i)));
-        const video = frames.pick(index(all, frames)).unflatten(0, [rows.length, 5]).transpose(1, 2);
+        const video = frames.pick(rowIndex(all, frames)).unflatten(0, [rows.length, 5]).transpose(1, 2);
         const latents = blurred(vae.encode(video.to({ dtype })).float(), noise, generator);
         return vae.decode(latents.to({ dtype })).select(2, 4).float().contiguous();
       }),
@@ -116,6 +107,3 @@ function blurred(latents: Tensor, noise: number, generator: Generator): Tensor {
   const each = rand([latents.shape[0]!, ...Array<number>(latents.ndim - 1).fill(1)], place).mul(noise);
   return latents.add(randn([...latents.shape], place).mul(each));
 }
-
-const index = (rows: readonly number[], { device }: RecordedFrames): Tensor =>
-  tensor(BigInt64Array.from(rows, BigInt), { device });

@@ -14,7 +14,7 @@ import { Generator, scope, stack, type Tensor, tensor } from "#tensor";
 import type { WorldStart } from "#worlds";
 import { beginScene, dreamtAsking } from "./begun-scene.ts";
 import { policyAnswers, requireChunk } from "./policy-answers.ts";
-import type { RecordedFrames } from "./recorded-frames.ts";
+import { type RecordedFrames, rowIndex } from "./recorded-frames.ts";
 import { robotPose } from "./robot-pose.ts";
 
 export interface TrueEpisode {
@@ -73,7 +73,7 @@ export class RecordedTruth implements TruthSource {
     return {
       tasks: spans.map(({ task }) => task),
       starts: spans.map(({ first, task }) => ({
-        frame: frames.pick(rows([first], frames)).squeeze(0),
+        frame: frames.pick(rowIndex([first], frames)).squeeze(0),
         instruction: frames.tasks[task]!,
         pose: robotPose(states.select(0, first)),
       })),
@@ -82,7 +82,7 @@ export class RecordedTruth implements TruthSource {
         const at = spans.flatMap(({ first, length }) =>
           Array.from({ length: chunk }, (_, c) => first + Math.min(index * chunk + c, length - 1)),
         );
-        return frames.actions.indexSelect(0, rows(at, frames)).unflatten(0, [spans.length, chunk]);
+        return frames.actions.indexSelect(0, rowIndex(at, frames)).unflatten(0, [spans.length, chunk]);
       },
       truth: (actions) =>
         spans.map(({ first, length }) => {
@@ -99,9 +99,6 @@ export class RecordedTruth implements TruthSource {
     };
   }
 }
-
-const rows = (values: readonly number[], { device }: RecordedFrames): Tensor =>
-  tensor(BigInt64Array.from(values, BigInt), { device });
 
 export interface SimulatedOptions {
   readonly suite: string;

@@ -5,7 +5,8 @@
  * short one, as in a refresh, encodes what it draws.
  */
 import { type Device, deviceMemory, empty, keep, noGrad, scope, type Tensor } from "#tensor";
-import { index, type WanWindow, type WanWindows } from "./wan-windows.ts";
+import { rowIndex } from "./recorded-frames.ts";
+import type { WanWindow, WanWindows } from "./wan-windows.ts";
 
 /** [B, z, F, h, w] of these windows. */
 export type LatentsOf = (windows: readonly WanWindow[]) => Tensor;
@@ -34,9 +35,9 @@ export function windowLatents(
   return (chosen) =>
     table.indexSelect(
       0,
-      index(
+      rowIndex(
         chosen.map(({ number }) => number),
-        device,
+        { device },
       ),
     );
 }

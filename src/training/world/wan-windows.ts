@@ -5,12 +5,13 @@
  * imagined (`imagined-memory.ts`).
  */
 import { UserError } from "#registry";
-import { cat, type Device, keep, scope, type Tensor, tensor } from "#tensor";
+import { cat, keep, scope, type Tensor, tensor } from "#tensor";
 import type { ImaginedMemory, ImaginedWindow } from "./imagined-memory.ts";
-import { asPictures, type RecordedFrames } from "./recorded-frames.ts";
+import { asPictures, type RecordedFrames, rowIndex } from "./recorded-frames.ts";
 import { drawWindowStart } from "./window-starts.ts";
 
-const lastPictures = 4;
+/** Pictures of a window besides the episode's first: remembered, and new. */
+export const [lastPictures, newPictures] = [4, 8];
 
 /** Rows of the pictures, imagined ones counted on from the recorded ones, and of the actions that led to them; -1 where none did. */
 export interface WanWindow {
@@ -101,7 +102,7 @@ export class WanWindows {
   video(windows: readonly WanWindow[]): Tensor {
     const rows = windows.flatMap(({ pictures }) => pictures);
     return scope(() =>
-      asPictures(this.#pictures, index(rows, this.#frames.device))
+      asPictures(this.#pictures, rowIndex(rows, this.#frames))
         .unflatten(0, [windows.length, -1])
         .transpose(1, 2),
     );
@@ -113,10 +114,9 @@ export class WanWindows {
     const rows = windows.flatMap((window) => window.actions.map((row) => row + 1)); // row 0 is rest
     return scope(() => {
       const rest = tensor([...Array<number>(width - 1).fill(0), -1], { device }).view([1, width]);
-      return cat([rest, actions], 0).indexSelect(0, index(rows, device)).unflatten(0, [windows.length, -1]);
+      return cat([rest, actions], 0)
+        .indexSelect(0, rowIndex(rows, this.#frames))
+        .unflatten(0, [windows.length, -1]);
     });
   }
 }
-
-export const index = (rows: readonly number[], device: Device): Tensor =>
-  tensor(BigInt64Array.from(rows, BigInt), { device });

@@ -117,11 +117,21 @@ test("an episode is seen through a Wan autoencoder chunk by chunk, and each reme
   assert.ok(goneOn(rows(5, 4)) > 1e-4); // what was so instead
 });
 
-test("what an autoencoder alone does to the truth is measured on as many episodes as asked for", async () => {
-  const how = { episodes: 5, threshold: 0.5, holdFrames: 1 };
-  const { episodes, psnr, agreement } = await measureAutoencoder(world, openJudge(world, "cpu"), frames, how);
+test("an autoencoder alone is measured on the episodes of the meter, as far as the world imagines", async () => {
+  const looked: number[] = [];
+  const judge = openJudge(world, "cpu");
+  const watching = Object.assign(Object.create(judge) as typeof judge, {
+    judge: (...asked: Parameters<typeof judge.judge>) => {
+      looked.push(asked[0].shape[0]!);
+      return judge.judge(...asked);
+    },
+  });
+  const source = new RecordedTruth(frames, { episodes: 5, chunk: 8 });
+  const how = { source, episodes: 100, horizon: 8, threshold: 0.5, holdFrames: 1 };
+  const { episodes, psnr, agreement } = await measureAutoencoder(world, watching, frames, how);
   assert.equal(episodes, 5);
   assert.equal(agreement.of, 5);
+  assert.deepEqual(looked, [8, 8, 8, 8, 8]); // of 12 recorded actions each
   assert.ok(psnr > 3 && psnr < 60, `${psnr} dB`);
 });
 

@@ -33,12 +33,11 @@ import { stored, storedType } from "./stored-weights.ts";
 import { asImagined } from "./through-autoencoder.ts";
 import { type Course, type LoopHooks, randomNumbers, type Teacher, trainingLoop } from "./training-loop.ts";
 import { windowLatents } from "./wan-latents.ts";
-import { WanWindows } from "./wan-windows.ts";
+import { newPictures, WanWindows } from "./wan-windows.ts";
 import { WeightTraining, weightTrainingSettings } from "./weight-training.ts";
 
 const downscale = 16;
 const latentFrames = 4;
-const chunk = 8;
 /** Windows that the spread of latents is measured on. */
 const scaleSample = 128;
 const weightsFile = "model-00001.safetensors";
@@ -101,7 +100,7 @@ export async function trainWanAutoencoder(
     weightTrainingSettings.strip().parse(settings),
     (lesson: VideoLesson) => videoAutoencoderLoss(vae, lesson, settings),
   );
-  const windows = new WanWindows(frames, chunk);
+  const windows = new WanWindows(frames, newPictures);
   const draw: Teacher<VideoLesson> = ({ numbers, device }) => ({
     video: windows.draw(settings.batch_size, numbers).video,
     noise: randn([settings.batch_size, ...latentShape(z_dim, frames)], {
@@ -179,7 +178,7 @@ export function wanDenoiserCourse(
     weightTrainingSettings.strip().parse(settings),
     (lesson: LevelLesson) => levelLoss(denoiser, lesson),
   );
-  const windows = new WanWindows(frames, chunk, settings.aligned_share, imagined);
+  const windows = new WanWindows(frames, newPictures, settings.aligned_share, imagined);
   const draws = steps * batch_size;
   const { dtype } = vae.conv1.weight;
   const encode = (video: Tensor): Tensor => vae.encode(video.to({ dtype })).float();
