@@ -3,10 +3,11 @@ import { test } from "node:test";
 import { aten, cat, type Device, Generator, grad, randn, type Tensor, zeros } from "#tensor";
 import { bf16, eps, gpu, leaf, near } from "../../test/kernels/compare.ts";
 import { hostCompiler, runOnHost } from "../../test/kernels/run-on-host.ts";
+import { channelNormKernels, channelNormLaunch, recordedChannelNorm } from "./fused-channel-norm-gradient.ts";
 import { groupNormKernels, groupNormThreads, recordedGroupNorm } from "./fused-group-norm-gradient.ts";
 import { fusedRotatePairs, rotatePairsLaunch } from "./fused-rotate-gradient.ts";
 import { fusedJunction, joinKernels } from "./fused-rows-gradient.ts";
-import { frameTapsLaunch, fusedFrameTaps } from "./fused-taps-gradient.ts";
+import { type Before, frameTapsLaunch, fusedFrameTaps } from "./fused-taps-gradient.ts";
 import { rotateInterleaved, silu } from "./index.ts";
 
 interface Rows {
@@ -186,39 +187,115 @@ for (const [channels, groups, withSilu] of [
   });
 }
 
-/** Each frame beside the two before it, the first for those that are missing. */
-function plainTaps(x_BTPC: Tensor): Tensor {
+/** Each frame beside the two before it, with `missing` frames before the first. */
+function plainTaps(x_BTPC: Tensor, { missing, standIn }: Before): Tensor {
   const first = x_BTPC.narrow(1, 0, 1);
-  const led = cat([first, first, x_BTPC], 1);
+  const before = Array.from({ length: missing }, () => (standIn === "first" ? first : first.mul(0)));
+  const led = cat([...before, x_BTPC], 1);
   return cat(
-    [0, 1, 2].map((tap) => led.narrow(1, tap, x_BTPC.shape[1]!)),
+    [0, 1, 2].map((tap) => led.narrow(1, tap, led.shape[1]! - 2)),
     3,
   );
 }
 
-for (const frames of [1, 2, 5]) {
-  const shape = [2, frames, 3, 24];
-  test(`the sources of frames side by side give the plain operators' numbers and gradients: ${frames} frames`, {
+for (const [frames, missing, standIn] of [
+  [1, 2, "first"],
+  [2, 2, "first"],
+  [5, 2, "first"],
+  [5, 2, "zeros"],
+  [5, 1, "zeros"],
+  [5, 0, "zeros"],
+  [2, 1, "zeros"],
+] as const) {
+  const [shape, made] = [[2, frames, 3, 24], frames + missing - 2];
+  const [before, what] = [{ missing, standIn }, `${frames} frames, ${missing} missing, ${standIn}`];
+  test(`the sources of frames side by side give the plain operators' numbers and gradients: ${what}`, {
     skip: hostCompiler,
   }, () => {
-    const [x, of] = [bf16(shape, 1), bf16([2, frames, 3, 72], 2)];
-    const { size, numbers } = frameTapsLaunch(shape);
+    const [x, of] = [bf16(shape, 1), bf16([2, made, 3, 72], 2)];
+    const { there, back } = frameTapsLaunch(shape, before);
     const [out, ofX] = [zeros(of.shape).bfloat16(), zeros(shape).bfloat16()];
-    runOnHost("frame_taps", size, [x, out, ...numbers]);
+    runOnHost("frame_taps", there.size, [x, out, ...there.numbers]);
     const own = leaf(x);
-    const plain = plainTaps(own);
+    const plain = plainTaps(own, before);
     near(out, plain.detach(), 1e-6, "frames");
-    runOnHost("frame_taps_gradient", size, [of, ofX, ...numbers]);
+    runOnHost("frame_taps_gradient", back.size, [of, ofX, ...back.numbers]);
     near(ofX, grad([plain], [own], { gradOutputs: [of.float()] })[0], 0.005, "gradient");
+  });
+
+  test(`on a GPU frames side by side and their gradients are the plain operators': ${what}`, {
+    skip: gpu,
+  }, () => {
+    const [x, of] = [bf16(shape, 1, "cuda"), bf16([2, made, 3, 72], 2, "cuda")];
+    const [ours, own] = [x.clone().requiresGrad_(), leaf(x)];
+    const [out, plain] = [fusedFrameTaps(ours, before), plainTaps(own, before)];
+    near(out?.detach(), plain.detach(), 1e-6, "frames");
+    const [first] = grad([out!], [ours], { gradOutputs: [of] });
+    const [second] = grad([plain], [own], { gradOutputs: [of.float()] });
+    near(first, second, 0.005, "gradient");
   });
 }
 
-test("on a GPU frames side by side and their gradients are the plain operators'", { skip: gpu }, () => {
-  const [x, of] = [bf16([2, 5, 3, 24], 1, "cuda"), bf16([2, 5, 3, 72], 2, "cuda")];
-  const [ours, own] = [x.clone().requiresGrad_(), leaf(x)];
-  const [out, plain] = [fusedFrameTaps(ours), plainTaps(own)];
-  near(out?.detach(), plain.detach(), 1e-6, "frames");
-  const [first] = grad([out!], [ours], { gradOutputs: [of] });
-  const [second] = grad([plain], [own], { gradOutputs: [of.float()] });
-  near(first, second, 0.005, "gradient");
+function plainChannelNorm(x: Tensor, gamma: Tensor, withSilu: boolean): Tensor {
+  const length = aten.linalg_vector_norm(x, 2, [-1], true);
+  const normed = x.div(length).mul(Math.sqrt(gamma.numel)).mul(gamma);
+  return withSilu ? silu(normed) : normed;
+}
+
+for (const [channels, count, withSilu] of [
+  [24, 100, true],
+  [32, 65, true],
+  [48, 33, false],
+  [96, 70, true],
+  [128, 5, true],
+  [256, 40, true],
+] as const) {
+  const given = (device: Device = "cpu") =>
+    [
+      bf16([count, channels], 1, device),
+      bf16([channels], 2, device),
+      bf16([count, channels], 3, device),
+    ] as const;
+  const expected = ([x, gamma, of]: readonly Tensor[]): [Tensor, Tensor[]] => {
+    const leaves = [leaf(x!), leaf(gamma!)] as const;
+    const out = plainChannelNorm(...leaves, withSilu);
+    return [out.detach(), grad([out], leaves, { gradOutputs: [of!.float()] }) as Tensor[]];
+  };
+  const what = `${count} rows of ${channels} channels${withSilu ? ", SiLU" : ""}`;
+  test(`the channel norm's sources give the plain operators' numbers and gradients: ${what}`, {
+    skip: hostCompiler,
+  }, () => {
+    const [x, gamma, of] = given();
+    const { name } = channelNormKernels(channels, withSilu);
+    const { size, numbers } = channelNormLaunch(count, channels);
+    const [out, ofX] = [zeros(x.shape).bfloat16(), zeros(x.shape).bfloat16()];
+    const parts = zeros([size.blocks, channels]);
+    runOnHost(name, size, [x, gamma, out, ...numbers]);
+    runOnHost(`${name}_gradient`, size, [x, gamma, of, ofX, parts, ...numbers]);
+    const [plain, gradients] = expected([x, gamma, of]);
+    near(out, plain, 0.015, "norm");
+    near(ofX, gradients[0], 0.015, "gradient of the rows");
+    near(parts.sum(0), gradients[1], 0.015, "gradient of gamma");
+  });
+
+  test(`on a GPU the channel norm's numbers and gradients are the plain operators': ${what}`, {
+    skip: gpu,
+  }, () => {
+    const [x, gamma, of] = given("cuda");
+    const leaves = [x.clone().requiresGrad_(), gamma.clone().requiresGrad_()] as const;
+    const out = recordedChannelNorm(...leaves, withSilu);
+    const ours = grad([out!], leaves, { gradOutputs: [of] }) as Tensor[];
+    const [plain, gradients] = expected([x, gamma, of]);
+    near(out?.detach(), plain, 0.015, "norm");
+    for (const [i, each] of ours.entries()) near(each, gradients[i], 0.015, `gradient ${i}`);
+  });
+}
+
+test("a channel norm of more rows than one round of blocks takes goes round", { skip: hostCompiler }, () => {
+  const [x, gamma] = [bf16([40, 24], 1), bf16([24], 2)];
+  const { name } = channelNormKernels(24, true);
+  const { numbers } = channelNormLaunch(40, 24);
+  const [out, padded] = [zeros(x.shape).bfloat16(), { int: 64 }];
+  runOnHost(name, { blocks: 1, threads: 256 }, [x, gamma, out, numbers[0]!, padded, numbers[2]!]);
+  near(out, plainChannelNorm(x.float(), gamma.float(), true), 0.015, "norm");
 });

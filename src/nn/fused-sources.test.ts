@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { kernelSources } from "#tensor";
 import { shortAttentionKernels } from "./fused-attention-gradient.ts";
+import { channelNormKernels } from "./fused-channel-norm-gradient.ts";
 import { groupNormKernels } from "./fused-group-norm-gradient.ts";
 import { joinKernels } from "./fused-rows-gradient.ts";
 import "./index.ts"; // names the kernels
@@ -14,6 +15,7 @@ import "./index.ts"; // names the kernels
 // and these are named by their sizes: those of the small worlds
 for (const joins of [true, false]) joinKernels(192, joins);
 for (const channels of [16, 64, 192]) groupNormKernels(channels, true);
+for (const channels of [24, 32, 48, 96, 128]) channelNormKernels(channels, true);
 for (const length of [16, 64]) {
   shortAttentionKernels({ length, heads: 4, width: 48, causal: false, rotates: false, norms: true });
 }

@@ -18,6 +18,7 @@ export {
   type ShortAttention,
   shortAttentionFits,
 } from "./fused-attention-gradient.ts";
+export { recordedChannelNorm } from "./fused-channel-norm-gradient.ts";
 export { recordedGroupNorm, recordedGroupNormFits } from "./fused-group-norm-gradient.ts";
 export {
   type FrameAttentionOptions,
@@ -49,7 +50,7 @@ export {
   type RecordedTable,
 } from "./fused-rows-gradient.ts";
 export { fusedNormTaps } from "./fused-taps.ts";
-export { fusedFrameTaps } from "./fused-taps-gradient.ts";
+export { type Before, fusedFrameTaps } from "./fused-taps-gradient.ts";
 export { Embedding, Linear, type LinearOptions } from "./linear.ts";
 export { LoraConv2d, LoraLinear, type LoraOptions } from "./lora.ts";
 export { type LoadOptions, Module, type ModuleOptions, type State } from "./module.ts";

@@ -49,7 +49,7 @@ export {
 export { loadAutoencoder as loadOpenSoraAutoencoder } from "./opensora/weights.ts";
 export { fromBytes, resizeFrames, toBytes } from "./pixels.ts";
 export { WanDiT } from "./wan/model.ts";
-export { type WanSizes, wanSizes } from "./wan/sizes.ts";
+export { downscaleOf, type WanSizes, wanSizes } from "./wan/sizes.ts";
 export {
   drawLevelLesson,
   type LevelLesson,

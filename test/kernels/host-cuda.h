@@ -16,7 +16,7 @@
 #define __forceinline__ inline
 
 struct Index { int x; };
-static Index threadIdx, blockIdx, blockDim;
+static Index threadIdx, blockIdx, blockDim, gridDim;
 
 struct Barrier {
   int members = 0, arrived = 0, round = 0;
@@ -122,5 +122,6 @@ static void runBlock(int threads) {
 static void runGrid(int blocks, int threads, void (*kernel)()) {
   body = kernel;
   blockDim.x = threads;
+  gridDim.x = blocks;
   for (blockIdx.x = 0; blockIdx.x < blocks; blockIdx.x++) runBlock(threads);
 }

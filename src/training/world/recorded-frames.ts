@@ -83,9 +83,15 @@ export class RecordedFrames {
   }
 }
 
-/** Rows to select, int64, where they are needed. */
-export const rowIndex = (rows: readonly number[], { device }: { readonly device: Device }): Tensor =>
-  tensor(BigInt64Array.from(rows, BigInt), { device });
+/** Rows to select, int64, where they are needed. A GPU copies them when it comes to it: drawing the next lesson need not wait for the last step. */
+export function rowIndex(rows: readonly number[], { device }: { readonly device: Device }): Tensor {
+  const numbers = BigInt64Array.from(rows, BigInt);
+  if (device === "cpu") return tensor(numbers);
+  const host = tensor(numbers, { pinned: true });
+  const there = host.to({ device, nonBlocking: true });
+  host.dispose();
+  return there;
+}
 
 /** Rows of bytes, [F, H, W, 3], in [-1, 1], [N, 3, H, W]. */
 export const asPictures = (bytes_FHW3: Tensor, rows: Tensor): Tensor =>

@@ -35,6 +35,7 @@ export class WanWindows {
   readonly #recorded: number; // windows whose memory was recorded
   readonly #imagined: ImaginedMemory | undefined;
   readonly #pictures: Tensor; // uint8 [F, H, W, 3]
+  readonly #actions: Tensor; // [1 + F, A]: rest, then that of each row
 
   /** `aligned`: the share of drawn windows that begin where imagined chunks do. */
   constructor(frames: RecordedFrames, chunk: number, aligned = 0, imagined?: ImaginedMemory) {
@@ -54,6 +55,7 @@ export class WanWindows {
     this.#imagined = imagined;
     this.count = before + (imagined?.count ?? 0);
     this.#pictures = imagined ? keep(cat([frames.pictures, imagined.dreamt.pictures])) : frames.pictures;
+    this.#actions = keep(scope(() => cat([restBeside(frames.actions), frames.actions])));
   }
 
   /** Any episode, then any of its windows. `random` gives numbers in [0, 1). */
@@ -109,14 +111,15 @@ export class WanWindows {
   }
 
   actions(windows: readonly WanWindow[]): Tensor {
-    const { actions, device } = this.#frames;
-    const width = actions.shape[1]!;
     const rows = windows.flatMap((window) => window.actions.map((row) => row + 1)); // row 0 is rest
-    return scope(() => {
-      const rest = tensor([...Array<number>(width - 1).fill(0), -1], { device }).view([1, width]);
-      return cat([rest, actions], 0)
-        .indexSelect(0, rowIndex(rows, this.#frames))
-        .unflatten(0, [windows.length, -1]);
-    });
+    return scope(() =>
+      this.#actions.indexSelect(0, rowIndex(rows, this.#frames)).unflatten(0, [windows.length, -1]),
+    );
   }
+}
+
+/** The hand rests open: [1, A]. */
+function restBeside({ shape, device }: Tensor): Tensor {
+  const width = shape[1]!;
+  return tensor([...Array<number>(width - 1).fill(0), -1], { device }).view([1, width]);
 }

@@ -89,6 +89,28 @@ test("a Wan world learns, and its folder opens, imagines and is judged as it is"
   assert.ok(report.frames.every(({ psnr }) => Number.isFinite(psnr)));
 });
 
+test("a Wan autoencoder of three levels learns, its denoiser on patches, and its folder imagines", async () => {
+  const finer = join(world, "..", "finer-wan");
+  const sizes = { z_dim: 4, vae_dim: 4, vae_dec_dim: 4, dim_mult: [1, 2, 2] };
+  const vae = wanAutoencoderSettings.parse({ ...quick, ...sizes, steps: 12, batch_size: 4 });
+  const first = await lossesOf((hooks) => trainWanAutoencoder(frames, vae, finer, hooks));
+  assert.ok(first.at(-1)! < first[0]!, `autoencoder ${first[0]} to ${first.at(-1)}`);
+  const dit = { dim: 24, num_heads: 2, ffn_dim: 32, num_layers: 1, patch_size: [1, 2, 2] };
+  const denoiser = wanDenoiserSettings.parse({ ...quick, ...dit, steps: 25, batch_size: 8 });
+  const second = await lossesOf((hooks) => trainWanDenoiser(frames, denoiser, finer, hooks));
+  assert.ok(second.at(-1)! < second[0]!, `denoiser ${second[0]} to ${second.at(-1)}`);
+  const opened = await openWorld(finer, { device: "cpu", size: frames.size, samplingSteps: 2 });
+  const source = new RecordedTruth(frames, { episodes: 2, chunk: 8 });
+  const judge = openJudge(world, "cpu");
+  const options = { chunks: 1, batch: 2, threshold: 0.5, holdFrames: 1, seed: 0 };
+  const report = await measureTruth(opened, judge, source, options);
+  assert.ok(report.frames.every(({ psnr }) => Number.isFinite(psnr)));
+});
+
+test("levels that do not end on one width twice are refused", () => {
+  assert.throws(() => wanAutoencoderSettings.parse({ dim_mult: [1, 2, 4] }), /the last two levels/);
+});
+
 test("an episode is seen through a Wan autoencoder chunk by chunk, and each remembers what was shown", () => {
   const [{ first, length } = { first: 0, length: 0 }] = frames.episodes;
   const seen = episodeThroughAutoencoder(world, frames)({ first, length });

@@ -13,6 +13,7 @@ import {
 import { UserError } from "#registry";
 import { randn, scope, type Tensor } from "#tensor";
 import {
+  downscaleOf,
   drawLevelLesson,
   type LevelLesson,
   latentStatistics,
@@ -36,7 +37,6 @@ import { windowLatents } from "./wan-latents.ts";
 import { newPictures, WanWindows } from "./wan-windows.ts";
 import { WeightTraining, weightTrainingSettings } from "./weight-training.ts";
 
-const downscale = 16;
 const latentFrames = 4;
 /** Windows that the spread of latents is measured on. */
 const scaleSample = 128;
@@ -50,7 +50,12 @@ export const wanAutoencoderSettings = weightTrainingSettings.extend({
   z_dim: z.int().positive().default(96),
   vae_dim: z.int().positive().default(24),
   vae_dec_dim: z.int().positive().default(32),
-  dim_mult: z.array(z.int().positive()).length(4).default([1, 2, 4, 4]),
+  dim_mult: z
+    .array(z.int().positive())
+    .min(3)
+    .refine((widths) => widths.at(-1) === widths.at(-2), "the last two levels have the same width")
+    .default([1, 2, 4, 4])
+    .describe("widths of the levels; latents of 3 are 8 times smaller on each side, of 4 as published 16"),
   num_res_blocks: z.int().positive().default(1),
   squared_weight: z.number().min(0).default(2),
   detail_weight: detailWeight,
@@ -103,7 +108,7 @@ export async function trainWanAutoencoder(
   const windows = new WanWindows(frames, newPictures);
   const draw: Teacher<VideoLesson> = ({ numbers, device }) => ({
     video: windows.draw(settings.batch_size, numbers).video,
-    noise: randn([settings.batch_size, ...latentShape(z_dim, frames)], {
+    noise: randn([settings.batch_size, ...latentShape(own, frames)], {
       generator: device,
       device: frames.device,
     }),
@@ -121,12 +126,10 @@ export async function trainWanAutoencoder(
   training.dispose();
 }
 
-const latentShape = (z_dim: number, { size: [height, width] }: RecordedFrames): number[] => [
-  z_dim,
-  latentFrames,
-  height / downscale,
-  width / downscale,
-];
+function latentShape(sizes: Pick<WanSizes, "z_dim" | "dim_mult">, { size }: RecordedFrames): number[] {
+  const downscale = downscaleOf(sizes);
+  return [sizes.z_dim, latentFrames, ...size.map((side) => side / downscale)];
+}
 
 const configPath = (world: string): string => join(world, "config.json");
 const readConfig = (world: string): object =>

@@ -7,7 +7,7 @@
  *
  * Shapes: B videos, C channels, T frames, H W positions, O outputs, K frames seen, h w kernel sizes.
  */
-import { asLast, fromLast } from "#nn";
+import { asLast, fromLast, fusedFrameTaps } from "#nn";
 import { aten, cat, fusable, kernelFit, type Tensor } from "#tensor";
 
 export interface Geometry {
@@ -59,6 +59,9 @@ export function sideBySide(
 /** [B, T, H, W, C] to [B, T', H, W, K·C], after `missing` frames of zeros. */
 function neighbours(x_BTHWC: Tensor, missing: number, seen: number, stride: number): Tensor {
   if (seen === 1) return x_BTHWC;
+  const fused =
+    stride === 1 && seen === 3 && fusedFrameTaps(x_BTHWC.flatten(2, 3), { missing, standIn: "zeros" });
+  if (fused) return fused.unflatten(2, x_BTHWC.shape.slice(2, 4));
   const whole = missing > 0 ? aten.constant_pad_nd(x_BTHWC, [0, 0, 0, 0, 0, 0, missing, 0], 0) : x_BTHWC;
   const length = Math.floor((whole.shape[1]! - seen) / stride) + 1;
   const from = (first: number): Tensor => whole.slice(1, first, first + (length - 1) * stride + 1, stride);

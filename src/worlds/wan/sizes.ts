@@ -28,10 +28,13 @@ export const wanSizes = z.looseObject({
   patch_size: z.array(z.int().positive()).length(3).default([1, 2, 2]),
   vae_dim: size(160),
   vae_dec_dim: size(256),
-  dim_mult: z.array(z.int().positive()).min(1).default([1, 2, 4, 4]),
+  dim_mult: z.array(z.int().positive()).min(3).default([1, 2, 4, 4]),
   num_res_blocks: size(2),
   vae_mean: z.array(z.number()).default(latentMean),
   vae_std: z.array(z.number().positive()).default(latentStd),
   sigma_shift: z.number().positive().default(5),
 });
 export type WanSizes = z.infer<typeof wanSizes>;
+
+/** How many times smaller than a picture its latents are, on each side: 2 × 2 pixels are folded, and every level but the last halves. */
+export const downscaleOf = ({ dim_mult }: Pick<WanSizes, "dim_mult">): number => 2 ** dim_mult.length;

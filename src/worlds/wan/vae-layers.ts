@@ -18,9 +18,10 @@ import {
   Module,
   type ModuleOptions,
   parameter,
+  recordedChannelNorm,
   silu,
 } from "#nn";
-import { aten, cat, fusable, type Tensor } from "#tensor";
+import { aten, cat, fusable, kernelFit, type Tensor } from "#tensor";
 import { convolveSideBySide, overPictures, sideBySideOrder } from "./side-by-side.ts";
 import type { StreamCache } from "./stream-cache.ts";
 
@@ -119,7 +120,11 @@ export class ChannelNorm extends Module {
   }
 
   #fused(x: Tensor, withSilu: boolean): Tensor | null {
-    const out = fusedChannelNorm(asLast(x), this.gamma.flatten(), withSilu);
+    const [last, gamma] = [asLast(x), this.gamma.flatten()];
+    const learns = kernelFit(gamma) === "recorded"; // then every convolution reads its channels last
+    const out = learns
+      ? recordedChannelNorm(last.contiguous(), gamma, withSilu)
+      : fusedChannelNorm(last, gamma, withSilu);
     return out && fromLast(out);
   }
 

@@ -23,7 +23,7 @@ import {
 } from "../world.ts";
 import { conditionLatents, picturesPerLatent, type WanDiT } from "./model.ts";
 import { type FlowLevel, flowLevels } from "./schedule.ts";
-import type { WanSizes } from "./sizes.ts";
+import { downscaleOf, type WanSizes } from "./sizes.ts";
 import type { WanVAE } from "./vae.ts";
 
 export interface WanParts {
@@ -41,8 +41,6 @@ export interface WanParts {
   /** Replay captured sampling of small batches on a GPU; on unless false. */
   readonly cudaGraph?: boolean;
 }
-
-const downscale = 16;
 
 export class WanWorld implements World {
   readonly name = "wan";
@@ -181,6 +179,7 @@ export class WanWorld implements World {
   #latentShape(): number[] {
     const [height, width] = this.imageSize;
     const frames = 1 + (this.parts.memoryFrames + this.chunk - 1) / picturesPerLatent;
+    const downscale = downscaleOf(this.parts.sizes);
     return [this.parts.sizes.z_dim, frames, height / downscale, width / downscale];
   }
 }
