@@ -54,15 +54,15 @@ case $FAMILY in
     vae_sizes=()
     sizes=(--set model_channels="$CHANNELS" --set predictor_steps="$PREDICTOR_STEPS") ;;
   wan)
-    VAE_STEPS=${VAE_STEPS:-9600} VAE_BATCH=${VAE_BATCH:-24} VAE_PRECISION=${VAE_PRECISION:-bf16}
-    DENOISER_STEPS=${DENOISER_STEPS:-7900} BATCH=${BATCH:-256} RATE=${RATE:-cosine}
+    VAE_STEPS=${VAE_STEPS:-9900} VAE_BATCH=${VAE_BATCH:-32} VAE_PRECISION=${VAE_PRECISION:-bf16}
+    DENOISER_STEPS=${DENOISER_STEPS:-22000} BATCH=${BATCH:-256} RATE=${RATE:-cosine}
     MORE_STEPS=${MORE_STEPS:-0} MORE_RATE=${MORE_RATE:-4e-4} EMA=${EMA:-0.999} MORE_EMA=${MORE_EMA:-0.999}
-    JUDGE_STEPS=${JUDGE_STEPS:-300} JUDGE_FROM=${JUDGE_FROM-$shipped}
-    ROUND_STEPS=${ROUND_STEPS-21100 6200 12000 9700} ROUND_EMAS=${ROUND_EMAS:-0.999 0.9995 0.999 0.999}
-    PLAYED_MORE=${PLAYED_MORE-6000}
-    HIDDEN=${HIDDEN:-288} DEPTH=${DEPTH:-8} HEADS=${HEADS:-6} LATENTS=${LATENTS:-96}
-    vae_sizes=(--set z_dim="$LATENTS")
-    sizes=(--set dim="$HIDDEN" --set num_layers="$DEPTH" --set num_heads="$HEADS" --set ffn_dim=$((4 * HIDDEN))) ;;
+    JUDGE_STEPS=${JUDGE_STEPS:-1500} JUDGE_FROM=${JUDGE_FROM-$shipped}
+    ROUND_STEPS=${ROUND_STEPS-18000} ROUND_EPISODES=${ROUND_EPISODES:-0} ROUND_RATES=${ROUND_RATES:-4e-4} ROUND_IMAGINED=${ROUND_IMAGINED:-0.5}
+    PLAYED_MORE=${PLAYED_MORE-9000} IMAGINED_EPISODES=${IMAGINED_EPISODES:-3000}
+    HIDDEN=${HIDDEN:-288} DEPTH=${DEPTH:-8} HEADS=${HEADS:-6} LATENTS=${LATENTS:-48} LEVELS=${LEVELS:-[1,2,2]} ENCODER=${ENCODER:-32} DECODER=${DECODER:-48} PATCH=${PATCH:-2}
+    vae_sizes=(--set z_dim="$LATENTS" --set dim_mult="$LEVELS" --set vae_dim="$ENCODER" --set vae_dec_dim="$DECODER")
+    sizes=(--set dim="$HIDDEN" --set num_layers="$DEPTH" --set num_heads="$HEADS" --set ffn_dim=$((4 * HIDDEN)) --set "patch_size=[1,$PATCH,$PATCH]") ;;
   *) echo "FAMILY is $FAMILY; there are opensora, evac and wan" >&2; exit 2 ;;
 esac
 ROUND_EPISODES=${ROUND_EPISODES:-2000 1200 2000 0}
@@ -70,7 +70,7 @@ ROUND_RATES=${ROUND_RATES:-5e-4 4e-4 5e-4 4e-4}
 ROUND_EMAS=${ROUND_EMAS:-0.999 0.999 0.999 0.999}
 ROUND_IMAGINED=${ROUND_IMAGINED:-0 0 0.5 0.5}
 IMAGINED_EPISODES=${IMAGINED_EPISODES:-4000}
-PLAYED_MORE=${PLAYED_MORE:-0}               # further episodes of the policy, for rounds with imagined memories
+PLAYED_MORE=${PLAYED_MORE:-0}               # further episodes of the policy, for the denoiser
 JUDGE_BATCH=${JUDGE_BATCH:-256}
 JUDGE_WIDTHS=${JUDGE_WIDTHS:-[24,48,72,96]}
 
@@ -114,6 +114,11 @@ fi
   say "autoencoder"
   learn train-vae --steps "$VAE_STEPS" --batch "$VAE_BATCH" --set precision="$VAE_PRECISION" "${vae_sizes[@]}"
 }
+few=("${data[@]}") # a judge needs no more
+[ -z "$POLICY" ] || [ "$PLAYED_MORE" = 0 ] || {
+  record played-more "$PLAYED_MORE" 71 --policy "$POLICY" --temperatures 1,1,1,1.3
+  data+=(--data "$DATA/played-more")
+}
 [ -f "$world/model-00001.safetensors" ] || [ -f "$world/evac.json" ] || {
   say "denoiser"
   learn train --steps "$DENOISER_STEPS" --batch "$BATCH" "${sizes[@]}" --set precision="$PRECISION" --set ema_decay="$EMA" --set lr_scheduler="$RATE"
@@ -122,9 +127,11 @@ fi
 [ -f "$world/taskemb_resnet_rm.pth" ] || {
   say "judge"
   from=(); [ -n "$JUDGE_FROM" ] && from=(--set init_from="$JUDGE_FROM" --set lr=6e-4)
+  all=("${data[@]}"); data=("${few[@]}")
   learn train-reward --steps "$JUDGE_STEPS" --batch "$JUDGE_BATCH" --set widths="$JUDGE_WIDTHS" "${from[@]}"
+  data=("${all[@]}")
 }
-[ -d "$world/dataset" ] || { say "starts"; reverie world starts "${data[@]}" --world "$world" --set count="$STARTS" --set keyframes="$KEYFRAMES"; }
+[ -d "$world/dataset" ] || { say "starts"; reverie world starts "${few[@]}" --world "$world" --set count="$STARTS" --set keyframes="$KEYFRAMES"; }
 
 # Recorded actions tell how an episode went; actions taken in a dream tell only what the dream showed. So a world must see what they really lead to.
 if [ -n "$POLICY" ]; then
@@ -135,10 +142,6 @@ if [ -n "$POLICY" ]; then
     [ "$count" = 0 ] || {
       record "dreamt$round" "$count" "$((41 + round))" --policy "$POLICY" --temperatures "${temperatures[round]:-1,1,1.3}" --world "$world" --device "$DEVICE"
       data+=(--data "$DATA/dreamt$round")
-    }
-    [ "$share" = 0 ] || [ "$PLAYED_MORE" = 0 ] || {
-      record played-more "$PLAYED_MORE" 71 --policy "$POLICY" --temperatures 1,1,1,1.3
-      data+=(--data "$DATA/played-more"); PLAYED_MORE=0
     }
     go_on "before-round$round" "round $round" "${steps[round]}" "${rates[round]:-4e-4}" "${emas[round]:-0.999}" \
       --set imagined_share="$share" --set imagined_episodes="$IMAGINED_EPISODES"

@@ -12,7 +12,9 @@ import { asImagined } from "./through-autoencoder.ts";
 type Recorder = ScriptedRecorder | PolicyRecorder | DreamRecorder;
 
 let recorder: Promise<Recorder> | undefined;
-const tell = (message: FromWorker): boolean | undefined => process.send?.(message);
+/** A run that was killed reads no more: then there is nobody to record for, and nothing to complain of. */
+const tell = (message: FromWorker): boolean | undefined =>
+  process.send?.(message, undefined, undefined, (error) => error && process.exit(0));
 
 process.on("disconnect", () => process.exit(0));
 process.on("SIGINT", () => {}); // Ctrl-C is for the run, which may want to finish its step
