@@ -127,11 +127,11 @@ function wanDenoiser(frames: RecordedFrames, tiny: boolean): Subject {
   const precision = device === "cpu" ? "fp32" : "bf16";
   const least = { batch_size: 4, dim: 24, num_heads: 2, ffn_dim: 32, num_layers: 1 };
   const measured = { dim: 192, num_heads: 4, ffn_dim: 768, num_layers: 6 };
-  const asked = { precision, ...(tiny ? least : measured) };
+  const asked = { precision, patch_size: [1, 1, 1], ...(tiny ? least : measured) };
   const parsed = (way: Way) => wanDenoiserSettings.parse({ ...asked, ...graph(way) });
   const smallVae = { z_dim: 4, vae_dim: 4, vae_dec_dim: 4, dim_mult: [1, 1, 2, 2] };
   const { z_dim, vae_dim, vae_dec_dim, dim_mult, num_res_blocks } = wanAutoencoderSettings.parse(
-    tiny ? smallVae : { z_dim: 48 },
+    tiny ? smallVae : { z_dim: 48, vae_dim: 24, vae_dec_dim: 32, dim_mult: [1, 2, 4, 4] },
   );
   const own = { z_dim, vae_dim, vae_dec_dim, dim_mult, num_res_blocks };
   const spread = { vae_mean: Array<number>(z_dim).fill(0), vae_std: Array<number>(z_dim).fill(1) };

@@ -106,7 +106,7 @@ interface Family {
 }
 
 const dit = { dim: 24, num_heads: 2, ffn_dim: 32, num_layers: 1 };
-const tiny = { z_dim: 4, vae_dim: 4, vae_dec_dim: 4, dim_mult: [1, 1, 2, 2] };
+const tiny = { z_dim: 4, vae_dim: 4, vae_dec_dim: 4, dim_mult: [1, 2, 2] };
 const stdit = { depth: 1, hidden_size: 32, num_heads: 2, patch_size: [1, 2, 2] };
 const unet = {
   model_channels: 32,

@@ -72,7 +72,7 @@ test("a Wan world learns, and its folder opens, imagines and is judged as it is"
   });
   const first = await lossesOf((hooks) => trainWanAutoencoder(frames, vae, world, hooks));
   assert.ok(first.at(-1)! < first[0]!, `autoencoder ${first[0]} to ${first.at(-1)}`);
-  const dit = { dim: 24, num_heads: 2, ffn_dim: 32, num_layers: 1, sigma_shift: 3 };
+  const dit = { dim: 24, num_heads: 2, ffn_dim: 32, num_layers: 1, sigma_shift: 3, patch_size: [1, 1, 1] };
   const denoiser = wanDenoiserSettings.parse({ ...quick, ...dit, steps: 25, batch_size: 8 });
   const second = await lossesOf((hooks) => trainWanDenoiser(frames, denoiser, world, hooks));
   assert.ok(second.at(-1)! < second[0]!, `denoiser ${second[0]} to ${second.at(-1)}`);
@@ -105,6 +105,13 @@ test("a Wan autoencoder of three levels learns, its denoiser on patches, and its
   const options = { chunks: 1, batch: 2, threshold: 0.5, holdFrames: 1, seed: 0 };
   const report = await measureTruth(opened, judge, source, options);
   assert.ok(report.frames.every(({ psnr }) => Number.isFinite(psnr)));
+});
+
+test("pictures or latents that do not divide are refused, with what would", async () => {
+  const levels = wanAutoencoderSettings.parse({ ...quick, dim_mult: [1, 1, 2, 2, 2] });
+  await assert.rejects(trainWanAutoencoder(frames, levels, world), /16 × 16 cannot be made 32 times smaller/);
+  const patches = wanDenoiserSettings.parse({ ...quick, dim: 24, num_heads: 2, patch_size: [1, 2, 2] });
+  await assert.rejects(trainWanDenoiser(frames, patches, world), /does not divide latents of 1 × 1/);
 });
 
 test("levels that do not end on one width twice are refused", () => {

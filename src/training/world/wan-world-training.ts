@@ -47,14 +47,14 @@ export const wanAutoencoderSettings = weightTrainingSettings.extend({
   steps: z.int().positive().default(4000),
   batch_size: z.int().positive().default(32),
   lr: z.number().positive().default(1e-3),
-  z_dim: z.int().positive().default(96),
-  vae_dim: z.int().positive().default(24),
-  vae_dec_dim: z.int().positive().default(32),
+  z_dim: z.int().positive().default(48),
+  vae_dim: z.int().positive().default(32),
+  vae_dec_dim: z.int().positive().default(48),
   dim_mult: z
     .array(z.int().positive())
     .min(3)
     .refine((widths) => widths.at(-1) === widths.at(-2), "the last two levels have the same width")
-    .default([1, 2, 4, 4])
+    .default([1, 2, 2])
     .describe("widths of the levels; latents of 3 are 8 times smaller on each side, of 4 as published 16"),
   num_res_blocks: z.int().positive().default(1),
   squared_weight: z.number().min(0).default(2),
@@ -75,7 +75,7 @@ export const wanDenoiserSettings = weightTrainingSettings.extend({
   num_heads: z.int().positive().default(6),
   ffn_dim: z.int().positive().default(1152),
   num_layers: z.int().positive().default(8),
-  patch_size: z.array(z.int().positive()).length(3).default([1, 1, 1]),
+  patch_size: z.array(z.int().positive()).length(3).default([1, 2, 2]),
   sigma_shift: z.number().positive().default(1).describe("of the noise levels, in training and in the world"),
   ...lessonSettings,
   precision: z.enum(["fp32", "bf16"]).default("fp32").describe("of the network while it learns"),
@@ -92,6 +92,7 @@ export async function trainWanAutoencoder(
 ): Promise<void> {
   const { z_dim, vae_dim, vae_dec_dim, dim_mult, num_res_blocks } = settings;
   const own = { z_dim, vae_dim, vae_dec_dim, dim_mult, num_res_blocks };
+  checkPictures(frames, downscaleOf(own));
   const plain = { vae_mean: Array<number>(z_dim).fill(0), vae_std: Array<number>(z_dim).fill(1) };
   const vae = new WanVAE(wanSizes.parse({ ...own, ...plain }), { device: frames.device });
   initialise(vae, settings.seed);
@@ -131,6 +132,23 @@ function latentShape(sizes: Pick<WanSizes, "z_dim" | "dim_mult">, { size }: Reco
   return [sizes.z_dim, latentFrames, ...size.map((side) => side / downscale)];
 }
 
+/** Latents are whole numbers of pixels apart. */
+function checkPictures({ size }: RecordedFrames, downscale: number): void {
+  if (size.every((side) => side % downscale === 0)) return;
+  throw new UserError(
+    `pictures of ${size.join(" × ")} cannot be made ${downscale} times smaller on each side: choose another dim_mult (3 levels: 8 times)`,
+  );
+}
+
+function checkPatches({ size }: RecordedFrames, sizes: WanSizes): void {
+  const latents = size.map((side) => side / downscaleOf(sizes));
+  const [time, ...patch] = sizes.patch_size;
+  if (time === 1 && latents.every((side, i) => side % patch[i]! === 0)) return;
+  throw new UserError(
+    `patch_size ${JSON.stringify(sizes.patch_size)} does not divide latents of ${latents.join(" × ")} (pictures of ${size.join(" × ")}, ${downscaleOf(sizes)} times smaller): choose one frame and parts of those, such as [1,1,1]`,
+  );
+}
+
 const configPath = (world: string): string => join(world, "config.json");
 const readConfig = (world: string): object =>
   existsSync(configPath(world)) ? readJsonFile(configPath(world)) : {};
@@ -149,6 +167,7 @@ export async function trainWanDenoiser(
     );
   }
   const sizes = wanSizes.parse({ ...readConfig(world), ...own });
+  checkPatches(frames, sizes);
   const { device } = frames;
   const vae = loadWanAutoencoder(join(world, autoencoderFile), sizes, { device, ...asImagined(device) });
   const imagined = await imaginedMemory(frames, settings, hooks);
