@@ -127,9 +127,7 @@ few=("${data[@]}") # a judge needs no more
 [ -f "$world/taskemb_resnet_rm.pth" ] || {
   say "judge"
   from=(); [ -n "$JUDGE_FROM" ] && from=(--set init_from="$JUDGE_FROM" --set lr=6e-4)
-  all=("${data[@]}"); data=("${few[@]}")
-  learn train-reward --steps "$JUDGE_STEPS" --batch "$JUDGE_BATCH" --set widths="$JUDGE_WIDTHS" "${from[@]}"
-  data=("${all[@]}")
+  (data=("${few[@]}"); learn train-reward --steps "$JUDGE_STEPS" --batch "$JUDGE_BATCH" --set widths="$JUDGE_WIDTHS" "${from[@]}")
 }
 [ -d "$world/dataset" ] || { say "starts"; reverie world starts "${few[@]}" --world "$world" --set count="$STARTS" --set keyframes="$KEYFRAMES"; }
 

@@ -10,7 +10,7 @@
  * Shapes: N sequences of L tokens (at most 64), H heads, E head width (a multiple of 16, at most 64), D = H · E. Token l of sequence n is
  * number (n / inner) · L · inner + l · inner + n mod inner of qkv [tokens, 3, H, E]: inner 1 for patches of a frame, S for frames of a patch.
  */
-import { empty, type Kernel, kernel, kernelFit, type Tensor, withGradients } from "#tensor";
+import { empty, kernelFit, type Tensor, withGradients } from "#tensor";
 import {
   type AttentionSizes,
   layout,
@@ -19,30 +19,19 @@ import {
   shortAttentionSource,
 } from "./fused-attention-source.ts";
 import { columnSums } from "./fused-column-sums.ts";
+import { type KernelPair, kernelPair } from "./fused-kernel-pair.ts";
 
 export { type AttentionSizes, shortAttentionFits };
 
-interface Pair {
-  readonly forward: Kernel;
-  readonly backward: Kernel;
-  readonly name: string;
-}
-
-const known = new Map<string, Pair>();
-
 /** Names the two kernels of these sizes; exported for tests that run their sources elsewhere. */
-export function shortAttentionKernels(sizes: AttentionSizes): Pair {
+export function shortAttentionKernels(sizes: AttentionSizes): KernelPair {
   const { length, heads, width, causal, rotates, norms } = sizes;
   const kind = `${causal ? "_causal" : ""}${rotates ? "_rotated" : ""}${norms ? "" : "_plain"}`;
-  const name = `short_attention_${length}_${heads}_${width}${kind}`;
-  const back = `${name}_gradient`;
-  const pair = known.get(name) ?? {
-    forward: kernel(name, shortAttentionSource(name, sizes)),
-    backward: kernel(back, shortAttentionGradientSource(back, sizes)),
-    name,
-  };
-  known.set(name, pair);
-  return pair;
+  return kernelPair(
+    `short_attention_${length}_${heads}_${width}${kind}`,
+    (name) => shortAttentionSource(name, sizes),
+    (name) => shortAttentionGradientSource(name, sizes),
+  );
 }
 
 /** Blocks and threads of both kernels, for so many sequences. */

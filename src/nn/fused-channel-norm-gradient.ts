@@ -3,12 +3,14 @@
  *
  * x / |x| · √C · gamma, as Wan's autoencoder has it before every convolution. By plain operators that is a dozen passes over a video
  * there and twice as many back; here each number is read once, and once more for the gradients. A few neighbouring threads share
- * a row; sums in float32, in a fixed order, without atomics. Forward it rounds as `fusedChannelNorm` does.
+ * a row; sums in float32, in a fixed order, without atomics. Forward it rounds as `fusedChannelNorm` does, which
+ * gives every row a warp: right for the wide rows of published worlds, but of 32 channels four threads would work and 28 wait.
  *
  * Shapes: R rows (positions of frames), C channels (a multiple of 8, at most 256).
  */
-import { empty, type Kernel, kernel, kernelFit, type Tensor, withGradients } from "#tensor";
+import { empty, kernelFit, type Tensor, withGradients } from "#tensor";
 import { columnSums } from "./fused-column-sums.ts";
+import { type KernelPair, kernelPair } from "./fused-kernel-pair.ts";
 
 const threads = 256;
 const widest = 256;
@@ -92,26 +94,13 @@ extern "C" __global__ void ${name}(const bf16* x, const bf16* gamma, const bf16*
 }`;
 }
 
-interface Pair {
-  readonly forward: Kernel;
-  readonly backward: Kernel;
-  readonly name: string;
-}
-
-const known = new Map<string, Pair>();
-
 /** Names the two kernels for so many channels; exported for tests that run their sources elsewhere. */
-export function channelNormKernels(channels: number, silu: boolean): Pair {
-  const name = `recorded_norm${silu ? "_silu" : ""}_${channels}`;
-  const back = `${name}_gradient`;
-  const pair = known.get(name) ?? {
-    forward: kernel(name, recordedNormSource(name, channels, silu)),
-    backward: kernel(back, recordedNormGradientSource(back, channels, silu)),
-    name,
-  };
-  known.set(name, pair);
-  return pair;
-}
+export const channelNormKernels = (channels: number, silu: boolean): KernelPair =>
+  kernelPair(
+    `recorded_norm${silu ? "_silu" : ""}_${channels}`,
+    (name) => recordedNormSource(name, channels, silu),
+    (name) => recordedNormGradientSource(name, channels, silu),
+  );
 
 /** Blocks and threads, and the numbers after the tensors, of both kernels; rows are padded so that whole warps go round together. */
 export function channelNormLaunch(count: number, channels: number) {

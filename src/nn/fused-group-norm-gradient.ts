@@ -7,8 +7,9 @@
  *
  * Shapes: N pictures, P pixels, C channels (8, 16, 32, … 256, or 48, 96, 192), G groups that divide them.
  */
-import { empty, type Kernel, kernel, kernelFit, type Tensor, withGradients } from "#tensor";
+import { empty, kernelFit, type Tensor, withGradients } from "#tensor";
 import { columnSums } from "./fused-column-sums.ts";
+import { type KernelPair, kernelPair } from "./fused-kernel-pair.ts";
 import type { GroupNormParts } from "./fused-pictures.ts";
 
 /** How a block's threads share a picture: each keeps eight channels, so threads are a multiple of C / 8; a row of sums is left of `together`. */
@@ -133,26 +134,13 @@ extern "C" __global__ void ${name}(const bf16* x, const bf16* weight, const bf16
 }`;
 }
 
-interface Pair {
-  readonly forward: Kernel;
-  readonly backward: Kernel;
-  readonly name: string;
-}
-
-const known = new Map<string, Pair>();
-
 /** Names the two kernels for so many channels; exported for tests that run their sources elsewhere. */
-export function groupNormKernels(channels: number, silu: boolean): Pair {
-  const name = `group_norm${silu ? "_silu" : ""}_${channels}`;
-  const back = `${name}_gradient`;
-  const pair = known.get(name) ?? {
-    forward: kernel(name, groupNormSource(name, channels, silu)),
-    backward: kernel(back, groupNormGradientSource(back, channels, silu)),
-    name,
-  };
-  known.set(name, pair);
-  return pair;
-}
+export const groupNormKernels = (channels: number, silu: boolean): KernelPair =>
+  kernelPair(
+    `group_norm${silu ? "_silu" : ""}_${channels}`,
+    (name) => groupNormSource(name, channels, silu),
+    (name) => groupNormGradientSource(name, channels, silu),
+  );
 
 /** Whether kernels can be made for so many channels. */
 export const recordedGroupNormFits = (channels: number, groups: number): boolean =>

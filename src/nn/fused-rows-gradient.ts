@@ -8,7 +8,8 @@
  *
  * Shapes: R rows, D width (a multiple of 8, at most 768), G groups of R / G consecutive rows, each with its row of a table [G, 6, D].
  */
-import { empty, type Kernel, kernel, kernelFit, type Tensor, withGradients } from "#tensor";
+import { empty, kernelFit, type Tensor, withGradients } from "#tensor";
+import { type KernelPair, kernelPair } from "./fused-kernel-pair.ts";
 
 const warps = 4;
 const widest = 768;
@@ -135,24 +136,13 @@ extern "C" __global__ void ${name}(const bf16* of_sum, const bf16* of_normed, co
 }`;
 }
 
-interface Pair {
-  readonly forward: Kernel;
-  readonly backward: Kernel;
-}
-
-const known = new Map<string, Pair>();
-
 /** Names the two kernels of a width; exported for tests that run their sources elsewhere. */
-export function joinKernels(width: number, joins: boolean): Pair & { readonly name: string } {
-  const name = `${joins ? "join" : "modulate"}_${width}`;
-  const back = `${name}_gradient`;
-  const pair = known.get(name) ?? {
-    forward: kernel(name, joinSource(name, width, joins)),
-    backward: kernel(back, joinGradientSource(back, width, joins)),
-  };
-  known.set(name, pair);
-  return { ...pair, name };
-}
+export const joinKernels = (width: number, joins: boolean): KernelPair =>
+  kernelPair(
+    `${joins ? "join" : "modulate"}_${width}`,
+    (name) => joinSource(name, width, joins),
+    (name) => joinGradientSource(name, width, joins),
+  );
 
 /** A table [G, 6, D], contiguous, and its rows [G, D] as they take gradients. */
 export interface RecordedTable {

@@ -77,10 +77,9 @@ export class WanWindows {
     return [...recorded, ...(this.#imagined?.windows() ?? []).map((window) => this.#withMemory(window))];
   }
 
-  /** `video` [B, 3, T, H, W] in [-1, 1] and `actions` [B, T, A]. */
-  draw(count: number, random: () => number): { video: Tensor; actions: Tensor } {
-    const windows = this.choose(count, random);
-    return { video: this.video(windows), actions: this.actions(windows) };
+  /** Of windows that are drawn: an autoencoder asks for no actions. */
+  drawVideo(count: number, random: () => number): Tensor {
+    return this.video(this.choose(count, random));
   }
 
   #withMemory({ number, first, start }: ImaginedWindow): WanWindow {
@@ -101,6 +100,7 @@ export class WanWindows {
     };
   }
 
+  /** [B, 3, T, H, W] in [-1, 1]. */
   video(windows: readonly WanWindow[]): Tensor {
     const rows = windows.flatMap(({ pictures }) => pictures);
     return scope(() =>
@@ -110,6 +110,7 @@ export class WanWindows {
     );
   }
 
+  /** [B, T, A]. */
   actions(windows: readonly WanWindow[]): Tensor {
     const rows = windows.flatMap((window) => window.actions.map((row) => row + 1)); // row 0 is rest
     return scope(() =>

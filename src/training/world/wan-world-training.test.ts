@@ -38,7 +38,9 @@ async function lossesOf(
 }
 
 test("a window is the first picture, the last four and the next eight, with the actions that led to them", () => {
-  const { video, actions } = new WanWindows(frames, 8).draw(16, randomNumbers(3));
+  const windows = new WanWindows(frames, 8);
+  const chosen = windows.choose(16, randomNumbers(3));
+  const [video, actions] = [windows.video(chosen), windows.actions(chosen)];
   assert.deepEqual(video.shape, [16, 3, 13, 16, 16]);
   assert.deepEqual(actions.shape, [16, 13, 7]);
   assert.deepEqual(actions.select(1, 0).toArray().slice(0, 7), [0, 0, 0, 0, 0, 0, -1]);

@@ -108,7 +108,7 @@ export async function trainWanAutoencoder(
   );
   const windows = new WanWindows(frames, newPictures);
   const draw: Teacher<VideoLesson> = ({ numbers, device }) => ({
-    video: windows.draw(settings.batch_size, numbers).video,
+    video: windows.drawVideo(settings.batch_size, numbers),
     noise: randn([settings.batch_size, ...latentShape(own, frames)], {
       generator: device,
       device: frames.device,
@@ -118,7 +118,7 @@ export async function trainWanAutoencoder(
   await training.withAverages(async () => {
     vae.to({ dtype: "float32" });
     const { mean, std } = scope(() =>
-      latentStatistics(vae, windows.draw(scaleSample, randomNumbers(settings.seed)).video),
+      latentStatistics(vae, windows.drawVideo(scaleSample, randomNumbers(settings.seed))),
     );
     mkdirSync(world, { recursive: true });
     writeTorchState(join(world, autoencoderFile), stored(vae.state(), settings.store));
