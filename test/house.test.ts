@@ -22,11 +22,12 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   policies: ["data", "tensor", "nn", "formats", "registry"],
   worlds: ["data", "tensor", "nn", "formats", "registry"],
   rewards: ["data", "tensor", "nn", "formats", "registry"],
-  envs: ["data", "tensor", "mujoco", "formats", "worlds", "rewards", "nn", "registry"],
+  pictures: ["registry", "formats"],
+  envs: ["data", "tensor", "mujoco", "formats", "worlds", "rewards", "nn", "pictures", "registry"],
   cluster: ["data", "tensor", "config", "metrics", "registry"],
   workers: ["cluster", "algorithms", "policies", "envs", "data", "tensor", "config", "metrics", "registry"],
   training:
-    "workers cluster algorithms policies worlds rewards envs metrics config nn data formats mujoco tensor registry".split(
+    "workers cluster algorithms policies worlds rewards envs pictures metrics config nn data formats mujoco tensor registry".split(
       " ",
     ),
   serve: ["policies", "data", "tensor", "formats", "registry"],

@@ -167,7 +167,9 @@ export class MainJob {
       },
     });
     const title = `${titleOf(checked)}${file.control ? ", advantages shuffled" : ""}`;
-    writeFileSync(curve, drawLearningCurve({ title, steps, before: file.before, after: file.after }));
+    const drawn = await drawLearningCurve({ title, steps, before: file.before, after: file.after });
+    writeFileSync(curve, drawn.png);
+    writeFileSync(curve.replace(/png$/, "svg"), drawn.svg);
     writeImprovement(join(this.#folder, "results.json"), file);
     this.#keep({ seconds });
     return { file, folder: this.#folder, checkpoint, overrides: this.#state.overrides };

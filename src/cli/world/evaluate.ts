@@ -82,7 +82,9 @@ export async function evaluate(wishes: WorldArguments): Promise<void> {
   const out = wishes.out ?? folder;
   mkdirSync(out, { recursive: true });
   writeJsonFile(join(out, `${name}.json`), { ...about(wishes, world, settings), ...report, autoencoder });
-  replaceFile(join(out, `${name}.png`), [truthPlot(report)]);
+  const { svg, png } = await truthPlot(report);
+  replaceFile(join(out, `${name}.png`), [png]);
+  replaceFile(join(out, `${name}.svg`), [Buffer.from(svg)]);
   console.log(truthTable(report, autoencoder));
   await film(join(out, `${name}.mp4`), films);
 }
