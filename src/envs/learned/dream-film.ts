@@ -6,13 +6,7 @@
 import type { Tensor } from "#tensor";
 import { toBytes } from "#worlds";
 import type { Film } from "../video/film.ts";
-import type { Slot } from "./slots.ts";
-
-/** What became of the frames of a chunk in one slot. */
-export interface JudgedFrames {
-  readonly rewards: readonly number[]; // [C]
-  readonly success: readonly boolean[]; // [C], of each frame alone
-}
+import type { PlayedChunk, Slot } from "./slots.ts";
 
 export class DreamFilm {
   readonly #films: readonly Film[];
@@ -28,13 +22,13 @@ export class DreamFilm {
   }
 
   /** The frames of one slot, float [C, 3, H, W], after its account was brought up to date. */
-  played(slot: number, frames_C3HW: Tensor, { rewards, success }: JudgedFrames, record: Slot): void {
+  played(slot: number, frames_C3HW: Tensor, { rewards, holds }: PlayedChunk, record: Slot): void {
     const pictures = toBytes(frames_C3HW).permute([0, 2, 3, 1]).cpu().contiguous().unbind(0);
     const film = pictures.map((picture) => Uint8Array.from(picture.contiguous().data() as Uint8Array));
     const last = rewards.length - 1;
     const chunk = {
       slot,
-      sight: { main: film[last]!, film, success: Uint8Array.from(success, Number) },
+      sight: { main: film[last]!, film, success: Uint8Array.from(holds, Number) },
       outcomes: rewards.map((reward, i) => ({
         reward,
         terminated: i === last && record.over === "terminated",

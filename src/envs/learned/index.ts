@@ -7,5 +7,6 @@ export type { ImaginationWatcher, LearnedEnvParts } from "./parts.ts";
 export { type Imagination, releaseImagination } from "./release.ts";
 export { type LearnedEnvSettings, learnedEnvSettings } from "./settings.ts";
 export { Starts, type StartsOptions } from "./starts.ts";
+export { type SuccessCriterion, succeeds, successCriterion } from "./success.ts";
 export { writeTrajectory } from "./trajectory-file.ts";
 export { withWorldFolder, worldFolder } from "./world-folder.ts";

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { EnvStep } from "#data";
 import { UserError } from "#registry";
 import type { RewardModel } from "#rewards";
 import { full, Generator, liveTensors, ones, randn, type Tensor, tensor, zeros } from "#tensor";
@@ -84,6 +85,50 @@ test("success pays the coefficient once, ends the episode and is remembered", as
   assert.deepEqual(numbers(rewards), [5, 0, 0, 0, 0, 0, 0, 0]);
   assert.deepEqual(lastColumn(terminated), [1]);
   assert.deepEqual([episode.success_once![0], episode.return![0]], [1, 5]);
+});
+
+/** Plays one env through chunks of eight verdicts. */
+async function playVerdicts(verdicts: string, settings: object): Promise<EnvStep> {
+  const judge: RewardModel = Object.assign(new ScriptedJudge(() => 0), {
+    judge: (_frames: Tensor, sentences: readonly string[]): Tensor =>
+      tensor(sentences.map((_, frame) => Number(verdicts[8 * call + frame]))),
+  });
+  let call = 0;
+  const env = makeEnv(1, { reward_coef: 5, ...settings }, judge);
+  await env.reset({ ids: [0] });
+  let step = await env.step(actions(1));
+  for (call = 1; 8 * call < verdicts.length; call++) step = await env.step(actions(1));
+  return step;
+}
+
+test("an episode's return is the coefficient when it is logged as a success, and 0 when it is not", async () => {
+  const cases = [
+    ["00110000", 1],
+    ["01111110", 1],
+    ["00000001", 0],
+    ["0000000110000000", 1],
+    ["0000000101010101", 0],
+  ] as const;
+  for (const [verdicts, success] of cases) {
+    const { episode, terminated } = await playVerdicts(verdicts, { success_hold_frames: 2 });
+    const seen = [episode.success_once![0], lastColumn(terminated)[0], episode.return![0]];
+    assert.deepEqual(seen, [success, success, 5 * success], verdicts);
+  }
+});
+
+test("a success after time ran out, in the middle of a chunk or in a later one, counts for nothing", async () => {
+  for (const [verdicts, steps] of [
+    ["0000000000000110", 13],
+    ["0000000011111111", 8],
+  ] as const) {
+    const { episode, terminated, truncated, rewards } = await playVerdicts(verdicts, {
+      max_episode_steps: steps,
+      imagine_finished: true,
+    });
+    assert.deepEqual([episode.success_once![0], episode.return![0], episode.episode_len![0]], [0, 0, steps]);
+    assert.deepEqual([lastColumn(terminated)[0], lastColumn(truncated)[0]], [0, 1]);
+    assert.ok(numbers(rewards).every((reward) => reward === 0));
+  }
 });
 
 test("finished episodes leave the batch, and the others' frames do not change", async () => {

@@ -188,11 +188,7 @@ export class LearnedEnv implements VectorEnv {
         this.framesImagined += slots.length * this.chunk;
         const last = imagined.frames.select(1, this.chunk - 1);
         const pictures = toBytes(last).permute([0, 2, 3, 1]).cpu().contiguous().unbind(0);
-        const { round_rewards, judge_threshold, success_reward_threshold } = this.settings;
-        const judged = (round_rewards ? opinions.gt(judge_threshold).float() : opinions)
-          .cpu()
-          .toArray()
-          .map(Number);
+        const said = opinions.cpu().toArray().map(Number);
         for (const [b, slot] of slots.entries()) {
           const record = this.#slots[slot]!;
           rememberIn(
@@ -201,15 +197,9 @@ export class LearnedEnv implements VectorEnv {
             pictures[b]!.clone(),
             world.robotState?.(imagined.memories[b]!),
           );
-          const chunk = judged.slice(b * this.chunk, (b + 1) * this.chunk);
-          const earned = playOn(record, chunk, this.settings);
-          rewards.set(earned, slot * this.chunk);
-          film?.played(
-            slot,
-            imagined.frames.select(0, b),
-            { rewards: earned, success: chunk.map((opinion) => opinion >= success_reward_threshold) },
-            record,
-          );
+          const played = playOn(record, said.slice(b * this.chunk, (b + 1) * this.chunk), this.settings);
+          rewards.set(played.rewards, slot * this.chunk);
+          film?.played(slot, imagined.frames.select(0, b), played, record);
         }
       }),
     );

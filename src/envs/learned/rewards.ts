@@ -1,29 +1,40 @@
 /**
  * From a judge's opinion of every frame to rewards and success.
  *
- * With `use_rel_reward` a step earns the change of coefficient · opinion: +coefficient when success appears,
- * −coefficient when it is lost, 0 while it stays. Without it the opinion itself is the reward, and the coefficient
- * is not applied (the reference's behaviour). Success may be asked to hold for several frames in a row, which
- * makes a flickering judge harder to exploit.
+ * An episode's score is 1 from the frame that meets the success criterion on (`success.ts`), else 0. With `use_rel_reward` a frame earns
+ * the change of coefficient · score: the coefficient at the frame that makes the success, and nothing before or after. So the return is
+ * the coefficient if and only if the episode succeeded. Without it the score itself is the reward, and the coefficient is not applied,
+ * as in the reference.
+ *
+ * Where terminations are ignored the episode goes on and success can be lost again: the score is whether the criterion holds now, as in
+ * the simulators, and the return is the coefficient if and only if it holds at the end. Without `round_rewards` the score of a frame
+ * short of success is the judge's opinion: a graded reward.
+ *
+ * Where we depart from the reference: it pays the change of each frame's verdict, so that an episode whose last verdict flickers back
+ * ends as a success with return 0. `reference_quirks` brings that back.
  */
-export interface RewardSettings {
+import { heldFrames, type SuccessSettings, successCriterion } from "./success.ts";
+
+export interface RewardSettings extends SuccessSettings {
   readonly reward_coef: number;
   readonly use_rel_reward: boolean;
-  readonly success_reward_threshold: number;
-  readonly success_hold_frames: number;
+  readonly ignore_terminations: boolean;
+  readonly reference_quirks: boolean;
 }
 
 /** What is carried from one chunk of an episode to the next. */
 export interface RewardMemory {
-  readonly previous: number; // coefficient · opinion of the last frame
-  readonly held: number; // frames in a row, up to now, that were judged successes
+  readonly previous: number; // coefficient · score of the last frame
+  readonly held: number; // frames in a row, up to now, that convinced the judge
+  readonly met: boolean; // the episode has succeeded
 }
 
-export const freshRewardMemory: RewardMemory = { previous: 0, held: 0 };
+export const freshRewardMemory: RewardMemory = { previous: 0, held: 0, met: false };
 
 export interface JudgedChunk {
   readonly rewards: readonly number[];
-  readonly success: boolean;
+  /** Whether the criterion holds at each frame. */
+  readonly holds: readonly boolean[];
   readonly memory: RewardMemory;
 }
 
@@ -32,16 +43,22 @@ export function rewardChunk(
   memory: RewardMemory,
   settings: RewardSettings,
 ): JudgedChunk {
-  const { reward_coef, use_rel_reward, success_reward_threshold, success_hold_frames } = settings;
-  const rewards: number[] = [];
-  let { previous, held } = memory;
-  let success = false;
-  for (const opinion of Array.from(opinions)) {
-    const value = reward_coef * opinion;
-    rewards.push(use_rel_reward ? value - previous : opinion);
-    previous = value;
-    held = opinion >= success_reward_threshold ? held + 1 : 0;
-    success ||= held >= success_hold_frames;
-  }
-  return { rewards, success, memory: { previous, held } };
+  const criterion = successCriterion(settings);
+  const held = heldFrames(opinions, criterion, memory.held);
+  const holds = held.map((frames) => frames >= criterion.holdFrames);
+  let { previous, met } = memory;
+  const rewards = holds.map((now, i) => {
+    met ||= now;
+    const succeeded = settings.reference_quirks ? held[i]! > 0 : settings.ignore_terminations ? now : met;
+    const score = scoreOf(opinions[i]!, succeeded, settings);
+    const reward = settings.use_rel_reward ? settings.reward_coef * score - previous : score;
+    previous = settings.reward_coef * score;
+    return reward;
+  });
+  return { rewards, holds, memory: { previous, held: held.at(-1) ?? memory.held, met } };
+}
+
+function scoreOf(opinion: number, succeeded: boolean, settings: RewardSettings): number {
+  if (settings.round_rewards) return Number(succeeded);
+  return succeeded && !settings.reference_quirks ? 1 : opinion;
 }

@@ -12,7 +12,12 @@ export const learnedKeys = {
   task_suite_name: z.string().nullish(),
   reset_gripper_open: z.boolean().default(true),
   specific_reset_id: z.int().min(0).nullish().describe("every episode begins from this start"),
-  success_reward_threshold: z.number().min(0).max(1).default(0.9),
+  success_reward_threshold: z
+    .number()
+    .min(0)
+    .max(1)
+    .default(0.9)
+    .describe("probability above which a frame counts as success, where round_rewards is off"),
   success_hold_frames: z
     .int()
     .positive()
@@ -21,13 +26,13 @@ export const learnedKeys = {
   round_rewards: z
     .boolean()
     .default(true)
-    .describe("round the judge's probability to 0 or 1, as the reference does"),
+    .describe("reward success alone, as the reference does; off: the judge's probability until then"),
   judge_threshold: z
     .number()
     .min(0)
     .max(1)
     .default(0.5)
-    .describe("probability above which rounding gives 1; higher makes false successes rarer"),
+    .describe("probability above which a frame counts as success; higher makes false successes rarer"),
   judges: z
     .array(z.string())
     .nullish()
@@ -56,6 +61,7 @@ export const learnedKeys = {
     .enum(["streams", "fixed"])
     .default("streams")
     .describe("streams: a seeded stream per slot; fixed: seed 0 at every call, as the reference's Wan"),
+  reference_quirks: z.boolean().default(false).describe("bring back the reference's flaws"),
 } as const;
 
 export const learnedEnvSettings = z.looseObject({

@@ -7,7 +7,7 @@
 import type { EpisodeStats } from "#data";
 import { keep, type Tensor } from "#tensor";
 import type { WorldMemory } from "#worlds";
-import { freshRewardMemory, type RewardMemory, rewardChunk } from "./rewards.ts";
+import { freshRewardMemory, type JudgedChunk, type RewardMemory, rewardChunk } from "./rewards.ts";
 import type { LearnedEnvSettings } from "./settings.ts";
 
 export interface Slot {
@@ -27,6 +27,9 @@ export interface Slot {
   /** Time is up, whether or not the episode ended by itself. */
   late: boolean;
 }
+
+/** By frame; of frames after the end 0 and false. */
+export type PlayedChunk = Pick<JudgedChunk, "rewards" | "holds">;
 
 export function newSlot(begin: Pick<Slot, "memory" | "picture" | "state" | "instruction" | "startId">): Slot {
   return {
@@ -77,21 +80,34 @@ export function episodeStats(slots: readonly Slot[], withEnd: boolean): EpisodeS
   };
 }
 
-/** One slot's rewards for a chunk of the judge's opinions; its clock, return and ending move on. */
-export function playOn(
+/**
+ * One slot's rewards for a chunk of the judge's opinions; its clock, return and ending move on. Frames after the episode's end, also
+ * within the chunk in which time ran out, earn nothing and change nothing.
+ */
+export function playOn(slot: Slot, opinions: readonly number[], settings: LearnedEnvSettings): PlayedChunk {
+  const left = slot.over === "no" ? settings.max_episode_steps - slot.elapsed : 0;
+  const counted = settings.reference_quirks ? opinions : opinions.slice(0, left); // the reference goes on after the end
+  const { rewards, holds, memory } = rewardChunk(counted, slot.rewardMemory, settings);
+  if (counted.length > 0) enter(slot, { rewards, holds }, memory, settings);
+  return {
+    rewards: opinions.map((_, frame) => rewards[frame] ?? 0),
+    holds: opinions.map((_, frame) => holds[frame] ?? false),
+  };
+}
+
+function enter(
   slot: Slot,
-  opinions: readonly number[],
+  { rewards, holds }: PlayedChunk,
+  memory: RewardMemory,
   settings: LearnedEnvSettings,
-): readonly number[] {
-  const { rewards, success, memory } = rewardChunk(opinions, slot.rewardMemory, settings);
+): void {
+  const success = holds.includes(true);
   slot.rewardMemory = memory;
-  slot.elapsed += opinions.length;
+  slot.elapsed += rewards.length;
   slot.return += rewards.reduce((sum, reward) => sum + reward, 0);
   slot.successOnce ||= success;
-  slot.successAtEnd = success;
+  slot.successAtEnd = holds.at(-1) ?? false;
+  slot.late = slot.elapsed >= settings.max_episode_steps;
   const ended = success && !settings.ignore_terminations;
-  const late = slot.elapsed >= settings.max_episode_steps;
-  slot.over = ended ? "terminated" : late ? "truncated" : "no";
-  slot.late = late;
-  return rewards;
+  slot.over = ended ? "terminated" : slot.late ? "truncated" : "no";
 }

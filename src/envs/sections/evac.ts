@@ -23,7 +23,6 @@ export const evacSection: FamilySettings = {
     condition_fps: z.number().positive().default(2),
     domain_id: z.int().nonnegative().default(11).describe("whose data: 11 is AgiBotWorld"),
     cuda_graph: cudaGraph,
-    reference_quirks: z.boolean().default(false).describe("bring back the reference's flaws"),
     vae_micro_batch_size: z.int().positive().default(64),
     init_params: z.looseObject({}).nullish(), // of the simulator that it imitates
     world_model_cfg: z.looseObject({ pretrained_checkpoint: z.union([z.string(), z.array(z.string())]) }), // the rest describes the network, as the checkpoint's own file does

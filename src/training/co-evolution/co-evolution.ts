@@ -9,7 +9,14 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { CheckedConfig, EnvironmentConfig } from "#config";
-import { infoPath, openDemonstrations, withWorldFolder, worldFolder } from "#envs";
+import {
+  infoPath,
+  learnedEnvSettings,
+  openDemonstrations,
+  successCriterion,
+  withWorldFolder,
+  worldFolder,
+} from "#envs";
 import type { Metrics } from "#metrics";
 import { UserError } from "#registry";
 import { deviceOf } from "../assemble.ts";
@@ -172,20 +179,16 @@ export class CoEvolution {
   #settings(step: number): RefreshSettings {
     const { config } = this.#given;
     const { refresh, exam_episodes: episodes } = config.runner.co_evolution;
-    const {
-      max_episode_steps: steps,
-      judge_threshold,
-      success_hold_frames,
-      horizon_chunks,
-    } = config.env.train;
+    const { max_episode_steps: steps, horizon_chunks } = config.env.train;
+    const { threshold, holdFrames } = successCriterion(learnedEnvSettings.parse(config.env.train));
     const chunks = Math.ceil(steps / config.actor.model.num_action_chunks);
     return refreshSettings.parse({
       ...refresh,
       episodes,
       chunks: Math.min(chunks, Number(horizon_chunks ?? chunks)),
       batch: measuredTogether,
-      threshold: judge_threshold,
-      hold_frames: success_hold_frames,
+      threshold,
+      hold_frames: holdFrames,
       seed: config.runner.seed + step,
     });
   }

@@ -5,7 +5,7 @@ import { randn, stack, type Tensor, tensor, zeros } from "#tensor";
 import type { Imagined, ImagineRequest, World, WorldMemory, WorldStart } from "#worlds";
 import { tinyRecording } from "../../../test/worlds/tiny-recording.ts";
 import { RecordedFrames } from "./recorded-frames.ts";
-import { holds, measureTruth } from "./truth.ts";
+import { measureTruth } from "./truth.ts";
 import { truthPlot } from "./truth-plot.ts";
 import { RecordedTruth } from "./truth-source.ts";
 import { truthTable } from "./truth-table.ts";
@@ -110,12 +110,6 @@ test("a judge that always says yes is all false successes, and one that says no 
   const no = await measureTruth(new PerfectWorld(), saying(0), source(), options);
   assert.equal(no.missedSuccess.share, 1);
   assert.ok(Number.isNaN(no.falseSuccess.share));
-});
-
-test("success must hold for as many frames as asked", () => {
-  assert.equal(holds([0, 0.9, 0, 0.9], 0.8, 1), true);
-  assert.equal(holds([0, 0.9, 0, 0.9], 0.8, 2), false);
-  assert.equal(holds([0, 0.9, 0.85, 0], 0.8, 2), true);
 });
 
 test("every recorded frame counts, also those after the last whole chunk, and none beyond the horizon", () => {

@@ -6,6 +6,7 @@
  * policy learns to tell) and how often a success was missed, at the chosen threshold and at others. The judge alone: its
  * AUC and calibration, on real frames and on imagined ones, and how often it would agree if it saw the truth.
  */
+import { type SuccessCriterion, succeeds } from "#envs";
 import type { RewardModel } from "#rewards";
 import { noGrad, scope, type Tensor } from "#tensor";
 import { SlotNoise, type World } from "#worlds";
@@ -14,11 +15,9 @@ import { auc, calibrationError, type Proportion, proportion } from "./meters.ts"
 import { byFrame, type FrameError, frameErrors, type HorizonRow, mean, pictures } from "./truth-frames.ts";
 import type { TrueEpisode, TruthSource } from "./truth-source.ts";
 
-export interface TruthOptions {
+export interface TruthOptions extends SuccessCriterion {
   readonly chunks: number; // imagined per episode
   readonly batch: number; // episodes imagined together
-  readonly threshold: number; // of the judge's opinion
-  readonly holdFrames: number; // frames in a row that make a success
   readonly seed: number;
   readonly onProgress?: (done: number, total: number) => void;
   /** Sees each group while its tensors live: for videos. */
@@ -125,15 +124,6 @@ export const judgeFrames = (judge: RewardModel, pictures_T3HW: Tensor, sentence:
     .toArray()
     .map(Number);
 
-/** Whether an episode counts as a success: some frames in a row above the threshold. */
-export function holds(opinions: readonly number[], threshold: number, frames: number): boolean {
-  let held = 0;
-  return opinions.some((opinion) => {
-    held = opinion >= threshold ? held + 1 : 0;
-    return held >= frames;
-  });
-}
-
 const sweepOf = [0.5, 0.8, 0.9, 0.95].flatMap((threshold) =>
   [1, 2, 3].map((holdFrames) => ({ threshold, holdFrames })),
 );
@@ -170,7 +160,7 @@ function report(
 export function verdicts(outcomes: readonly Outcome[], threshold: number, holdFrames: number): Verdicts {
   const judged = outcomes.map(({ opinions, truth }) => ({
     truth,
-    dreamt: holds(opinions, threshold, holdFrames),
+    dreamt: succeeds(opinions, { threshold, holdFrames }),
   }));
   type Judged = (typeof judged)[number];
   const share = (part: (o: Judged) => boolean, of: (o: Judged) => boolean = () => true): Proportion =>

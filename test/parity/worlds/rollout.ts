@@ -48,6 +48,7 @@ export async function playRollout(
     max_episode_steps: world.chunk * ((first ?? chunks) + 1),
     reward_coef: 5,
     imagine_finished: true,
+    reference_quirks: true, // its rewards fall back when a verdict flickers
   });
   const env = new LearnedEnv(ids.length, settings, {
     world,
