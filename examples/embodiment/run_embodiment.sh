@@ -26,7 +26,7 @@ overrides=()
 [[ -n "${NODES:-}" ]] && overrides+=("cluster.num_nodes=$NODES")
 
 name="$(basename "$config")"
-logs="$repo/logs/$(date +%Y%m%d-%H:%M:%S)-${name%.yaml}"
+logs="$repo/logs/$(date +%Y%m%d-%H%M%S)-${name%.yaml}"
 mkdir -p "$logs"
 command=(node "$repo/bin/reverie.mjs" train "$config" "runner.logger.log_path=$logs" ${overrides[@]+"${overrides[@]}"} "$@")
 printf '%q ' "${command[@]}" > "$logs/run_embodiment.log"

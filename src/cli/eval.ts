@@ -28,8 +28,7 @@ export async function runEvaluation({ config, overrides, configPath, folder }: R
   const reading = { overrides, requireFiles: true, ...(configPath !== undefined && { configPath }) };
   const checked = await readRun(config, reading);
   const resultFile = join(folder, "results.json");
-  const screen = openScreen(checked.name, folder);
-  screen.opened?.(0, 0); // no training steps
+  const screen = openScreen(checked.name, folder, 0);
   const engine = startEngine({ work: "evaluate", config, overrides, configPath, resultFile }, screen);
   const forget = stopOnSignals(engine, screen.say, { saves: false });
   try {

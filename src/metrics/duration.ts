@@ -7,3 +7,9 @@ export function formatDuration(seconds: number): string {
   const two = (value: number): string => String(value).padStart(2, "0");
   return hours > 0 ? `${hours}:${two(minutes)}:${two(rest)}` : `${minutes}:${two(rest)}`;
 }
+
+/** "4:05 left"; what nobody knows, or what is as good as over, is not given as a number. */
+export function leftText(seconds: number, before = ""): string {
+  if (!Number.isFinite(seconds)) return "time left not known yet";
+  return seconds < 1 ? "nearly done" : `${before}${formatDuration(seconds)} left`;
+}

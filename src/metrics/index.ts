@@ -1,8 +1,9 @@
 /** Named numbers: their catalogue, their averages and times, and everything that they are written to. */
 export { Averages } from "./averages.ts";
 export { type MetricEntry, metricCatalogue, renderCatalogue, withAliases } from "./catalogue.ts";
-export { formatDuration } from "./duration.ts";
+export { formatDuration, leftText } from "./duration.ts";
 export { decodeLine, JsonlWriter, type MetricsLine, readMetricsFile } from "./jsonl-writer.ts";
+export { LiveBlock, type LiveBlockOptions, type Screen } from "./live-block.ts";
 export type { Metrics, MetricsWriter } from "./metric.ts";
 export {
   type LoggerBackend,
@@ -15,7 +16,7 @@ export {
 export { loggerPython, openSideLogger, type SideLogger, type SideLoggerOptions } from "./side-logger.ts";
 export { formatNumber, formatTable, TableWriter } from "./table-writer.ts";
 export { TensorboardWriter } from "./tensorboard-writer.ts";
-export { progressBar } from "./terminal-lines.ts";
-export { type Screen, TerminalView, type TerminalViewOptions } from "./terminal-view.ts";
+export { phaseName, progressBar } from "./terminal-lines.ts";
+export { TerminalView, type TerminalViewOptions } from "./terminal-view.ts";
 export { TimeLeft } from "./time-left.ts";
 export { Timers } from "./timers.ts";

@@ -143,8 +143,11 @@ test("time left forgets the slow first step and follows the latest ones", () => 
   assert.equal(left.seconds(), 900);
   left.stepTook(10);
   assert.equal(left.seconds(), 80);
-  left.stepTook(13);
-  assert.equal(left.seconds(), 12 * 7);
+  left.stepTook(12);
+  left.stepTook(300); // the machine was busy
+  assert.equal(left.seconds(), 6 * 12);
+  assert.equal(left.seconds(5), 6 * 12 - 5);
+  assert.equal(left.seconds(60), 5 * 12);
 });
 
 test("durations and numbers are short and readable", () => {

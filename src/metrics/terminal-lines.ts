@@ -23,6 +23,11 @@ const phaseNames: Readonly<Record<string, string>> = {
   actor_training: "training",
   eval: "evaluation",
   save_checkpoint: "checkpoint",
+  // Before the first step.
+  start_engine: "starting the engine (libtorch, MuJoCo)",
+  read_config: "reading the configuration",
+  load_policy: "loading the policy",
+  start_envs: "starting the environments",
 };
 
 export const phaseName = (phase: string): string => phaseNames[phase] ?? phase.replaceAll("_", " ");

@@ -3,10 +3,14 @@ import { test } from "node:test";
 import { headlineText, progressBar, timeText } from "./terminal-lines.ts";
 import { TerminalView } from "./terminal-view.ts";
 
+/** A terminal as far as the view uses one: it also echoes what is typed, as terminals do. */
 class FakeScreen {
   text = "";
   readonly isTTY: boolean;
   readonly columns = 200;
+  readonly #lines = [""];
+  #row = 0;
+  #column = 0;
 
   constructor(isTTY: boolean) {
     this.isTTY = isTTY;
@@ -14,22 +18,28 @@ class FakeScreen {
 
   write(text: string): void {
     this.text += text;
+    for (const piece of text.replaceAll("\x1b", "␛").match(/␛\[\d*[A-Z]|[\s\S]/gu) ?? []) this.#take(piece);
   }
 
-  /** What a person would see: cursor-up-and-clear applied. */
-  seen(): string[] {
-    const lines: string[] = [];
-    for (const part of this.text.replaceAll("\x1b", "ESC").split(/(?=ESC\[\d+AESC\[J)/)) {
-      const up = /^ESC\[(\d+)AESC\[J/.exec(part);
-      if (up) lines.splice(lines.length - Number(up[1]));
-      lines.push(
-        ...part
-          .slice(up?.[0].length ?? 0)
-          .split("\n")
-          .slice(0, -1),
-      );
+  #take(piece: string): void {
+    const up = /^␛\[(\d+)A$/.exec(piece);
+    if (up) this.#row -= Number(up[1]);
+    else if (piece === "␛[J") {
+      this.#lines.length = this.#row + 1;
+      this.#lines[this.#row] = this.#lines[this.#row]!.slice(0, this.#column);
+    } else if (piece === "\r") this.#column = 0;
+    else if (piece === "\n") [this.#row, this.#column] = [this.#row + 1, 0];
+    else {
+      const line = this.#lines[this.#row]!;
+      this.#lines[this.#row] = line.slice(0, this.#column) + piece + line.slice(this.#column + 1);
+      this.#column++;
     }
-    return lines;
+    this.#lines[this.#row] ??= "";
+  }
+
+  /** What a person would see. */
+  seen(): string[] {
+    return this.#lines.slice(0, this.#lines.at(-1) === "" ? -1 : undefined);
   }
 }
 
@@ -45,8 +55,9 @@ const step = {
 
 function view(isTTY: boolean, now: { ms: number }) {
   const screen = new FakeScreen(isTTY);
-  const options = { title: "libero_10_grpo", totalSteps: 10, screen, now: () => now.ms };
-  return { screen, terminal: new TerminalView(options) };
+  const terminal = new TerminalView({ title: "libero_10_grpo", screen, now: () => now.ms });
+  terminal.opened(0, 10);
+  return { screen, terminal };
 }
 
 test("away from a terminal each step is one plain line without control codes", async () => {
@@ -55,7 +66,7 @@ test("away from a terminal each step is one plain line without control codes", a
   terminal.write(9, step);
   await terminal.close();
   assert.deepEqual(screen.text.split("\n"), [
-    "step 1/10  success 43.8 %  loss 0.0123  kl 0.002  20 s: rollouts 60 %, training 35 %, other 5 %  left 3:00",
+    "step 1/10  success 43.8 %  loss 0.0123  kl 0.002  20 s: rollouts 60 %, training 35 %, other 5 %  3:00 left",
     "step 10/10  success 43.8 %  loss 0.0123  kl 0.002  20 s: rollouts 60 %, training 35 %, other 5 %  done",
     "",
   ]);
@@ -83,7 +94,7 @@ test("on a terminal one block is redrawn in place, and what is said stays above 
   terminal.write(1, step);
   assert.deepEqual(screen.seen(), [
     "saved checkpoint global_step_1",
-    "libero_10_grpo  step 2/10  █████░░░░░░░░░░░░░░░░░░░ 20 %  elapsed 31 s  left 2:40",
+    "libero_10_grpo  step 2/10  █████░░░░░░░░░░░░░░░░░░░ 20 %  elapsed 31 s  2:40 left",
     "success 43.8 %  loss 0.0123  kl 0.002  eval 50.0 % (step 1)",
     "20 s: rollouts 60 %, training 35 %, other 5 %",
     "now: training 3/8, 1.0 s",
@@ -92,10 +103,11 @@ test("on a terminal one block is redrawn in place, and what is said stays above 
   assert.equal(screen.seen().length, 4);
 });
 
-test("a redraw is not made more often than an eye can follow", () => {
+test("within a phase a redraw is not made more often than an eye can follow", () => {
   const now = { ms: 1000 };
   const { screen, terminal } = view(true, now);
   terminal.write(0, step);
+  terminal.doing("generate_rollouts", 0, 50);
   const before = screen.text.length;
   for (let i = 0; i < 50; i++) terminal.doing("generate_rollouts", i, 50);
   assert.equal(screen.text.length, before);
@@ -123,8 +135,73 @@ test("an evaluation alone shows its own progress and time left, and no steps", (
     terminal.doing("eval", 100, 300);
     const text = screen.seen().join("\n");
     assert.match(text, /evaluation 100\/300, 1:00/);
-    assert.match(text, /left 2:00/);
+    assert.match(text, /2:00 left/);
     assert.doesNotMatch(text, /step|NaN|Infinity/);
     if (isTTY) assert.match(text, /libero_10 {2}.* 33 %/);
   }
+});
+
+test("a phase that begins just after a redraw is named at once", () => {
+  const now = { ms: 1000 };
+  const { screen, terminal } = view(true, now);
+  terminal.doing("cal_adv_and_returns");
+  now.ms += 5;
+  terminal.doing("actor_training");
+  assert.equal(screen.seen().at(-1), "now: training, 0.0 s");
+});
+
+test("the block is redrawn on a timer when nothing is told, and no more once it is closed", async (t) => {
+  t.mock.timers.enable({ apis: ["setInterval"] });
+  const now = { ms: 0 };
+  const { screen, terminal } = view(true, now);
+  terminal.doing("actor_training");
+  now.ms = 240_000;
+  t.mock.timers.tick(1000);
+  assert.deepEqual(screen.seen().at(-1), "now: training, 4:00");
+  await terminal.close();
+  const before = screen.text;
+  t.mock.timers.tick(1000);
+  assert.equal(screen.text, before);
+});
+
+test("away from a terminal a phase that tells nothing still gives signs of life", (t) => {
+  t.mock.timers.enable({ apis: ["setInterval"] });
+  const now = { ms: 0 };
+  const { screen, terminal } = view(false, now);
+  terminal.doing("actor_training");
+  now.ms = 31_000;
+  t.mock.timers.tick(1000);
+  assert.deepEqual(screen.seen(), ["  step 1: training, 31 s"]);
+});
+
+test("what is said after Ctrl-C leaves nothing of the block behind, although the terminal echoed ^C", () => {
+  const { screen, terminal } = view(true, { ms: 0 });
+  terminal.doing("actor_training");
+  screen.write("^C");
+  terminal.say("stopping after this step");
+  assert.deepEqual(screen.seen()[0], "stopping after this step");
+  assert.equal(screen.seen().filter((line) => line.includes("█") || line.includes("░")).length, 1);
+});
+
+test("before a run has opened the view says what is being loaded, and names no steps", () => {
+  const screen = new FakeScreen(true);
+  const terminal = new TerminalView({ title: "libero_10", screen, now: () => 0 });
+  terminal.doing("load_policy");
+  assert.deepEqual(screen.seen(), ["libero_10  elapsed 0.0 s", "now: loading the policy, 0.0 s"]);
+});
+
+test("no time left is given where none is known: a last step that takes too long, an evaluation's last episode", () => {
+  const now = { ms: 0 };
+  const { screen, terminal } = view(true, now);
+  terminal.opened(8, 10);
+  terminal.write(8, step);
+  now.ms = 25_000; // steps take 20 s
+  terminal.doing("actor_training");
+  assert.match(screen.seen()[0]!, /elapsed 25 s {2}time left not known yet$/);
+  const evaluation = new TerminalView({ title: "x", totalSteps: 0, screen, now: () => now.ms });
+  evaluation.doing("eval", 0, 300);
+  now.ms += 1000;
+  evaluation.doing("eval", 299, 300);
+  assert.match(screen.seen().at(-2)!, /nearly done$/);
+  assert.doesNotMatch(screen.text, /0\.0 s left/);
 });

@@ -36,6 +36,8 @@ export type Progress = (done: number, total: number) => void;
 
 export interface CrewOptions {
   readonly say: (line: string) => void;
+  /** Told what is being opened. */
+  readonly doing?: ((phase: string) => void) | undefined;
   /** Changes to the model section of a resumed run. */
   readonly modelChanges?: Readonly<Record<string, unknown>> | undefined;
 }
@@ -74,11 +76,13 @@ export class Crew {
     );
   }
 
-  static async assemble(checked: CheckedConfig, { say, modelChanges }: CrewOptions): Promise<Crew> {
+  static async assemble(checked: CheckedConfig, { say, doing, modelChanges }: CrewOptions): Promise<Crew> {
     const { config } = checked;
     requireLocal(checked);
+    doing?.("load_policy");
     const actors = await startActors(checked, modelChanges);
     const rollouts = await startRollouts(checked, actors.first);
+    doing?.("start_envs");
     const stages = await openStages(checked, {
       section: config.env.train,
       slots: batchOf(checked).slots,

@@ -33,6 +33,7 @@ port.on("message", (message: ToEngine) => {
 });
 
 async function work(): Promise<void> {
+  reporter.doing("read_config");
   const checked = await readRun(request.config, {
     overrides: request.overrides,
     requireFiles: true,

@@ -42,6 +42,7 @@ export interface EngineWatcher extends Reporter {
 const graceMilliseconds = 10_000;
 
 export function startEngine(request: EngineRequest, watcher: EngineWatcher): EngineHandle {
+  watcher.doing("start_engine");
   const worker = openThread(new URL("./engine-thread.ts", import.meta.url).href, "engine", request);
   const finished = new Promise<{ stopped: boolean }>((resolve, reject) => {
     worker.on("message", (message: FromEngine) => {

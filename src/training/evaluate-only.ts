@@ -8,12 +8,13 @@ import { readWeights } from "./lay-over.ts";
 import type { Reporter } from "./reporter.ts";
 
 export async function evaluateOnly(checked: CheckedConfig, reporter: Reporter): Promise<EvaluationResult> {
+  reporter.doing("load_policy");
   const rollouts = await startRollouts(checked, undefined);
   const { ckpt_path: over } = checked.config.runner;
   if (over) await layOverAll(rollouts, over);
   const evaluator = new Evaluator(checked, rollouts, reporter.say);
   try {
-    reporter.doing("eval");
+    reporter.doing("start_envs");
     return await evaluator.evaluate({
       extent: "all",
       onProgress: (done, total) => reporter.doing("eval", done, total),

@@ -74,7 +74,11 @@ export class Run {
     if (warning !== undefined) reporter.say(warning);
     const { config } = checked;
     const modelChanges = from && modelFrom(from.folder, config.actor.model.is_lora);
-    const crew = await Crew.assemble(checked, { say: reporter.say, modelChanges });
+    const crew = await Crew.assemble(checked, {
+      say: reporter.say,
+      doing: (phase) => reporter.doing(phase),
+      modelChanges,
+    });
     if (from) await restoreCrew(from.folder, from.state, crew);
     else if (config.runner.ckpt_path) await layOverActors(crew, config.runner.ckpt_path);
     const step = from?.state.step ?? 0;

@@ -31,9 +31,12 @@ export const startCommand: Command = {
       screen.close();
       console.log(reportText(result));
     } catch (error) {
-      if (!(error instanceof Interrupted)) throw error;
+      if (!(error instanceof Interrupted)) {
+        screen.close();
+        throw error;
+      }
       main.keepTime();
-      screen.say(`interrupted; go on with: npx reverie start --resume --out ${job.folder}`);
+      screen.close(`interrupted; go on with: npx reverie start --resume --out ${job.folder}`);
       process.exit(error.signal === "SIGINT" ? 130 : 143); // threads that were ended may hold the process open
     } finally {
       stopping.close();

@@ -2,7 +2,7 @@
  * How long the job has taken and how long it will still take: evaluate, train, evaluate again.
  *
  * The second evaluation is expected to take as long as the first. Until a training step is done nobody knows how long
- * one takes; the job's own limit is then all that can be said.
+ * one takes; the job's own limit is then all that can be said. Steps are planned by the median of the last ones (`TimeLeft`).
  */
 import { TimeLeft } from "#metrics";
 
@@ -29,7 +29,9 @@ export class JobClock {
   #share = 0; // of an evaluation, 0 to 1
   #evaluation = 0; // seconds of the first evaluation
   #steps: TimeLeft | undefined;
-  #lastStep = 0;
+  #stepBegan = 0; // ms
+  #playing = { share: 0, seconds: 0 }; // of the step under way
+  #firstPlaying = Number.NaN; // seconds in which the first step's episodes were played
 
   constructor({ limit, spent, now = () => performance.now() }: JobClockOptions) {
     this.#limit = limit;
@@ -55,11 +57,19 @@ export class JobClock {
 
   trainingOpened(doneSteps: number, totalSteps: number): void {
     this.#steps = new TimeLeft(totalSteps, doneSteps);
+    this.#stepBegan = this.#now();
+  }
+
+  /** The step under way has played so many of its decisions. */
+  played(done: number, total: number): void {
+    this.#playing = { share: total > 0 ? done / total : 0, seconds: this.#inStep() };
   }
 
   stepTook(seconds: number): void {
+    if (this.#steps?.seen === 0) this.#firstPlaying = this.#playing.seconds;
     this.#steps?.stepTook(seconds);
-    this.#lastStep = seconds;
+    this.#stepBegan = this.#now();
+    this.#playing = { share: 0, seconds: 0 };
   }
 
   elapsed(): number {
@@ -70,32 +80,59 @@ export class JobClock {
     return (this.#now() - this.#partBegan) / 1000;
   }
 
+  get isOver(): boolean {
+    return this.#limit > 0 && this.elapsed() > this.#limit;
+  }
+
   /**
-   * Whether training must end with the step that has just begun. One more decision later a second step would be under way, so
-   * two steps, the evaluation and the report have to fit.
+   * Whether training must end with the step under way: with another one, the evaluation and the report would not fit. Asked when the
+   * step has played most of its episodes, for then it is known best how long it takes, and there is still time to tell the engine.
    */
   get mustStop(): boolean {
-    return this.#limit > 0 && this.elapsed() + 2 * this.#lastStep + this.#afterTraining() > this.#limit;
+    if (this.#limit <= 0) return false;
+    const step = this.#stepEstimate();
+    const next = Number.isNaN(step) ? 0 : Math.max(step - this.#inStep(), 0) + step;
+    return this.elapsed() + next + this.#afterTraining() > this.#limit;
   }
 
   /** Seconds, and whether that is an upper bound only. NaN: nobody knows. */
   left(): { readonly seconds: number; readonly atMost: boolean } {
-    const bound = this.#limit > 0 ? Math.max(0, this.#limit - this.elapsed()) : Number.NaN;
-    if (this.#part === "report") return { seconds: reportSeconds, atMost: true };
-    if (this.#part === "after")
-      return { seconds: this.#evaluationLeft(this.#evaluation) + reportSeconds, atMost: false };
-    const steps = this.#part === "training" ? (this.#steps?.seconds() ?? Number.NaN) : Number.NaN;
-    if (Number.isNaN(steps)) return { seconds: bound, atMost: true };
+    if (this.#part === "report")
+      return { seconds: untilLate(reportSeconds - this.partElapsed()), atMost: false };
+    if (this.#part === "after") return { seconds: this.#evaluationLeft() + reportSeconds, atMost: false };
+    const steps =
+      this.#part === "training" ? (this.#steps?.seconds(this.#inStep()) ?? Number.NaN) : Number.NaN;
     const whole = steps + this.#afterTraining();
-    return { seconds: this.#limit > 0 ? Math.min(whole, bound) : whole, atMost: false };
+    const bound = this.#limit - this.elapsed();
+    if (this.#limit <= 0) return { seconds: whole, atMost: false };
+    if (bound <= 0)
+      return { seconds: this.#part === "training" ? this.#afterTraining() : Number.NaN, atMost: false };
+    return Number.isNaN(whole)
+      ? { seconds: bound, atMost: true }
+      : { seconds: Math.min(whole, bound), atMost: false };
+  }
+
+  #inStep(): number {
+    return (this.#now() - this.#stepBegan) / 1000;
+  }
+
+  /** The first step is slow, it starts and compiles things; while only it is known, the second is judged by how fast it plays. */
+  #stepEstimate(): number {
+    const { stepSeconds = Number.NaN, seen = 0 } = this.#steps ?? {};
+    const { share, seconds } = this.#playing;
+    const comparable = seen === 1 && share > 0 && this.#firstPlaying > 0;
+    return stepSeconds * Math.min(1, comparable ? seconds / share / this.#firstPlaying : 1);
   }
 
   #afterTraining(): number {
     return 1.1 * this.#evaluation + reportSeconds;
   }
 
-  #evaluationLeft(expected: number): number {
+  #evaluationLeft(): number {
     const elapsed = this.partElapsed();
-    return this.#share > 0.05 ? elapsed * (1 / this.#share - 1) : Math.max(0, expected - elapsed);
+    return this.#share > 0.05 ? elapsed * (1 / this.#share - 1) : untilLate(this.#evaluation - elapsed);
   }
 }
+
+/** What takes longer than it should takes nobody knows how long. */
+const untilLate = (seconds: number): number => (seconds > 0 ? seconds : Number.NaN);

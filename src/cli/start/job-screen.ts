@@ -10,7 +10,8 @@ export interface JobScreen extends EngineWatcher {
   begin(part: JobPart): void;
   /** The first evaluation's result. */
   measured(base: { readonly success: number; readonly seconds: number }): void;
-  close(): void;
+  /** Takes the view away, and leaves a last line. */
+  close(line?: string): void;
 }
 
 export function openJobScreen(folder: string, options: JobClockOptions): JobScreen {
@@ -35,7 +36,10 @@ export function openJobScreen(folder: string, options: JobClockOptions): JobScre
       each((view) => view.opened(step, totalSteps));
     },
     doing(phase, done, total) {
-      if (phase === "eval" && done !== undefined && total !== undefined) clock.evaluated(done, total);
+      if (done !== undefined && total !== undefined) {
+        if (phase === "eval") clock.evaluated(done, total);
+        if (phase === "generate_rollouts") clock.played(done, total);
+      }
       each((view) => view.doing(phase, done, total));
     },
     say: (line) => each((view) => view.say(line)),
@@ -43,8 +47,9 @@ export function openJobScreen(folder: string, options: JobClockOptions): JobScre
       clock.stepTook(metrics["time/step"] ?? Number.NaN);
       each((view) => view.told(step, metrics));
     },
-    close() {
+    close(line) {
       each((view) => view.close());
+      if (line !== undefined) each((view) => view.say(line));
       closeSync(file);
     },
   };

@@ -4,7 +4,15 @@
  * On a terminal a few lines are redrawn in place; elsewhere every training step is one plain line, and what takes long says now
  * and then that it lives.
  */
-import { formatDuration, type Metrics, progressBar, type Screen } from "#metrics";
+import {
+  formatDuration,
+  LiveBlock,
+  leftText,
+  type Metrics,
+  phaseName,
+  progressBar,
+  type Screen,
+} from "#metrics";
 import type { EngineWatcher } from "#training";
 import type { JobClock, JobPart } from "./job-clock.ts";
 
@@ -19,37 +27,45 @@ const phaseNames: Readonly<Record<string, string>> = {
   generate_rollouts: "playing episodes, decisions",
   cal_adv_and_returns: "judging",
   actor_training: "learning, updates",
-  eval: "episodes",
+  eval: "playing episodes",
   save_checkpoint: "saving a checkpoint",
+  report: "filming both policies",
 };
-const betweenRedraws = 100; // ms
 const betweenSignsOfLife = 20_000; // ms
 
 export class JobView implements EngineWatcher {
-  readonly #screen: Screen;
+  readonly #isTTY: boolean;
+  readonly #block: LiveBlock;
   readonly #clock: JobClock;
   readonly #now: () => number;
   #part: JobPart = "before";
   #done = 0;
   #total = 0;
-  #activity = "";
+  #phase = "";
+  #amount = ""; // of the phase that is done, as words
+  #phaseStarted = 0;
   #success: number | undefined;
   #base: number | undefined;
-  #spoke = Number.NEGATIVE_INFINITY;
-  #drawn = 0;
 
   constructor(screen: Screen, clock: JobClock, now: () => number = () => performance.now()) {
-    this.#screen = screen;
+    this.#isTTY = screen.isTTY === true;
     this.#clock = clock;
     this.#now = now;
+    this.#block = new LiveBlock(screen, {
+      lines: () => this.#blockLines(),
+      lifeSign: () => `  ${this.#nowText()}, ${this.#times()}`,
+      betweenSignsOfLife,
+      now,
+    });
   }
 
   begin(part: JobPart): void {
     this.#part = part;
     this.#done = 0;
     this.#total = 0;
-    this.#activity = "";
+    this.#block.clear();
     this.say(partNames[part]);
+    if (part === "report") this.doing(part);
   }
 
   /** The base policy's success, to compare with. */
@@ -63,31 +79,31 @@ export class JobView implements EngineWatcher {
   }
 
   doing(phase: string, done?: number, total?: number): void {
-    const amount = total === undefined ? "" : ` ${done}/${total}`;
-    this.#activity = `${phaseNames[phase] ?? phase.replaceAll("_", " ")}${amount}`;
+    const changed = phase !== this.#phase;
+    if (changed) this.#phaseStarted = this.#now();
+    this.#phase = phase;
+    this.#amount = total === undefined ? "" : ` ${done}/${total}`;
     if (this.#part !== "training" && done !== undefined && total !== undefined)
       [this.#done, this.#total] = [done, total];
-    const wait = this.#screen.isTTY ? betweenRedraws : betweenSignsOfLife;
-    if (this.#now() - this.#spoke < wait) return;
-    if (this.#screen.isTTY) this.#draw();
-    else this.#write(`  ${this.#activity}, ${this.#times()}`);
+    if (changed) this.#block.changed();
+    else this.#block.progressed();
   }
 
   told(step: number, metrics: Metrics): void {
     this.#done = step + 1;
     this.#success = metrics["env/success_once"];
-    if (this.#screen.isTTY) this.#draw();
-    else this.#write(`  step ${this.#done}/${this.#total}  ${this.#successText()}  ${this.#times()}`);
+    if (this.#isTTY) this.#block.changed();
+    else this.say(`  step ${this.#done}/${this.#total}  ${this.#successText()}  ${this.#times()}`);
   }
 
   /** A line that stays. */
   say(line: string): void {
-    this.#erase();
-    this.#write(line);
+    this.#block.say(line);
   }
 
   close(): void {
-    this.#erase();
+    this.#block.clear();
+    this.#block.close();
   }
 
   #successText(): string {
@@ -96,38 +112,34 @@ export class JobView implements EngineWatcher {
     return `success in training ${percent(this.#success)}${base}`;
   }
 
+  #nowText(): string {
+    const took = formatDuration((this.#now() - this.#phaseStarted) / 1000);
+    return `${phaseNames[this.#phase] ?? phaseName(this.#phase)}${this.#amount}, ${took}`;
+  }
+
   #times(): string {
     const { seconds, atMost } = this.#clock.left();
-    const left = Number.isNaN(seconds)
-      ? "time left not known yet"
-      : `${atMost ? "at most" : "about"} ${formatDuration(seconds)} left`;
+    const left = this.#clock.isOver
+      ? this.#overText(seconds)
+      : leftText(seconds, atMost ? "at most " : "about ");
     return `${formatDuration(this.#clock.elapsed())} gone, ${left}`;
   }
 
-  #draw(): void {
-    this.#erase();
+  /** The time is up, but what was measured before is worth nothing without the same measurement after. */
+  #overText(seconds: number): string {
+    const rest = Number.isFinite(seconds) && seconds >= 1 ? `; about ${formatDuration(seconds)} more` : "";
+    return `--minutes is over${rest}`;
+  }
+
+  #blockLines(): string[] {
     const fraction = this.#total > 0 ? this.#done / this.#total : 0;
     const unit = this.#part === "training" ? "step" : "episode";
-    const count = this.#total > 0 ? `${unit} ${this.#done}/${this.#total}` : "";
-    const lines = [
-      `${progressBar(fraction, 30)}  ${count}  ${this.#times()}`,
+    const count = this.#total > 0 ? `${unit} ${this.#done}/${this.#total}  ` : "";
+    return [
+      `${progressBar(fraction, 30)}  ${count}${this.#times()}`,
       this.#part === "training" ? this.#successText() : "",
-      this.#part === "training" && this.#activity ? `now: ${this.#activity}` : "",
-    ].filter(Boolean);
-    const width = (this.#screen.columns ?? 100) - 1;
-    this.#screen.write(lines.map((line) => `${line.slice(0, width)}\n`).join(""));
-    this.#drawn = lines.length;
-    this.#spoke = this.#now();
-  }
-
-  #erase(): void {
-    if (this.#drawn > 0) this.#screen.write(`\x1b[${this.#drawn}A\x1b[J`);
-    this.#drawn = 0;
-  }
-
-  #write(line: string): void {
-    this.#screen.write(`${line}\n`);
-    this.#spoke = this.#now();
+      `now: ${this.#nowText()}`,
+    ];
   }
 }
 

@@ -117,12 +117,16 @@ export class MainJob {
           [steps, planned] = [step, totalSteps];
           this.#screen.opened?.(step, totalSteps);
         },
+        doing: (phase, done, total) => {
+          this.#screen.doing(phase, done, total);
+          const mostlyPlayed = phase === "generate_rollouts" && (done ?? 0) > 0.5 * (total ?? 0);
+          if (outOfTime || !mostlyPlayed || !clock.mustStop || steps + 1 === planned) return;
+          outOfTime = true;
+          engine?.stop();
+        },
         told: (step, metrics) => {
           steps = step + 1;
           this.#screen.told(step, metrics);
-          if (outOfTime || !clock.mustStop || steps === planned) return;
-          outOfTime = true;
-          engine?.stop();
         },
       },
       (started) => {

@@ -58,19 +58,22 @@ export function parseRunArguments(argv: string[], usage: string, now = new Date(
 
 const newFolder = (name: string, now: Date): string => join("logs", `${timeText(now)}-${name}`);
 
-/** 20250131-23:59:59, in local time: what the launcher script writes too. */
+/** 20250131-235959, in local time: what the launcher script writes too. No colons: tar, scp and Windows shares take them for something else. */
 function timeText(now: Date): string {
   const two = (value: number): string => String(value).padStart(2, "0");
   const day = `${now.getFullYear()}${two(now.getMonth() + 1)}${two(now.getDate())}`;
-  return `${day}-${two(now.getHours())}:${two(now.getMinutes())}:${two(now.getSeconds())}`;
+  return `${day}-${two(now.getHours())}${two(now.getMinutes())}${two(now.getSeconds())}`;
 }
+
+/** Folders of earlier versions had colons in their times. */
+const withoutColons = (name: string): string => name.replaceAll(":", "");
 
 /** The newest folder under logs/ that an earlier run of this configuration left. */
 function newestRun(name: string): string | undefined {
   if (!existsSync("logs")) return undefined;
   const runs = readdirSync("logs")
     .filter((entry) => entry.endsWith(`-${name}`) && statSync(join("logs", entry)).isDirectory())
-    .sort();
+    .sort((a, b) => withoutColons(a).localeCompare(withoutColons(b), "en"));
   const newest = runs.at(-1);
   return newest === undefined ? undefined : join("logs", newest);
 }

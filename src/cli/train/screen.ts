@@ -8,32 +8,21 @@ export interface RunScreen extends EngineWatcher {
   close(): Promise<void>;
 }
 
-export function openScreen(title: string, folder: string): RunScreen {
+/** @param totalSteps 0 for an evaluation; else known when the run has opened. */
+export function openScreen(title: string, folder: string, totalSteps?: number): RunScreen {
   mkdirSync(folder, { recursive: true });
   const file = openSync(join(folder, "run.log"), "a");
   const toFile = { write: (text: string) => writeSync(file, text) };
-  const early: string[] = []; // said before the number of steps is known
-  let views: TerminalView[] = [];
-  const say = (line: string): void => {
-    if (views.length > 0) for (const view of views) view.say(line);
-    else {
-      early.push(line);
-      process.stderr.write(`${line}\n`);
-    }
-  };
+  const views = [
+    new TerminalView({ title, totalSteps }),
+    new TerminalView({ title, totalSteps, screen: toFile }),
+  ];
+  const each = (tell: (view: TerminalView) => void): void => views.forEach(tell);
   return {
-    opened(step, totalSteps) {
-      const options = { title, totalSteps, doneSteps: step };
-      for (const line of early) toFile.write(`${line}\n`);
-      views = [new TerminalView(options), new TerminalView({ ...options, screen: toFile })];
-    },
-    doing(phase, done, total) {
-      for (const view of views) view.doing(phase, done, total);
-    },
-    say,
-    told(step, metrics) {
-      for (const view of views) view.write(step, metrics);
-    },
+    opened: (step, total) => each((view) => view.opened(step, total)),
+    doing: (phase, done, total) => each((view) => view.doing(phase, done, total)),
+    say: (line) => each((view) => view.say(line)),
+    told: (step, metrics) => each((view) => view.write(step, metrics)),
     async close() {
       await Promise.all(views.map((view) => view.close()));
       closeSync(file);

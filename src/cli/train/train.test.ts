@@ -1,7 +1,7 @@
 /** The real command, as a user runs it: what it says when something is wrong, and how it stops. */
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { existsSync, mkdtempSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -123,7 +123,20 @@ test("--dry-run prints the plan and starts nothing", async () => {
 
 test("results go to logs/<time>-<config> unless another folder is named", () => {
   const at = new Date(2026, 0, 31, 5, 6, 7);
-  assert.equal(parseRunArguments(["libero_10_grpo"], "", at).folder, "logs/20260131-05:06:07-libero_10_grpo");
+  assert.equal(parseRunArguments(["libero_10_grpo"], "", at).folder, "logs/20260131-050607-libero_10_grpo");
   assert.equal(parseRunArguments(["a.yaml", "--out", "b"], "", at).folder, "b");
   assert.equal(parseRunArguments(["a", "runner.logger.log_path=c"], "", at).folder, "c");
+});
+
+test("--resume finds the newest run, also beside one whose name still has colons", () => {
+  const [here, folder] = [process.cwd(), newFolder()];
+  for (const name of ["20260131-05:06:07-x", "20260131-050608-x", "20260131-050609-y"])
+    mkdirSync(join(folder, "logs", name), { recursive: true });
+  process.chdir(folder);
+  try {
+    assert.equal(parseRunArguments(["x", "--resume"], "").folder, "logs/20260131-050608-x");
+  } finally {
+    process.chdir(here);
+    rmSync(folder, { recursive: true });
+  }
 });

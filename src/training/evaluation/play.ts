@@ -43,6 +43,7 @@ export async function playPass(opened: OpenedEnv, line: PolicyLine, rules: PassR
 
 async function playStarts({ env }: OpenedEnv, line: PolicyLine, rules: PassRules, pass: Pass): Promise<void> {
   let seen = await pass.begin();
+  rules.onEpisodes?.(0); // the environments answer
   for (let t = 0; t < rules.decisions; t++) {
     const starts = pass.starts();
     if (starts.size === 0) {
