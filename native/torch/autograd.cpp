@@ -1,4 +1,6 @@
 // Gradients, gradient modes, random generators and the knobs of the process.
+#include <unistd.h>
+
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
@@ -71,6 +73,7 @@ napi_value seedDefault(Call& call) { at::manual_seed((static_cast<uint64_t>(call
 // ---- the process
 
 napi_value torchVersion(Call& call) { return text(call.env, TORCH_VERSION); }
+napi_value endProcess(Call& call) { _exit(static_cast<int>(call.number(0))); } // waits for no thread: one may hang
 napi_value threadCount(Call& call) {
   if (call.has(0)) at::set_num_threads(static_cast<int>(call.number(0)));
   return number(call.env, at::get_num_threads());

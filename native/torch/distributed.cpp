@@ -1,8 +1,14 @@
-// Collectives: c10d's TCPStore, Gloo and NCCL, wire-compatible with Python's torch.distributed.
+// Collectives: c10d's stores, Gloo and NCCL, wire-compatible with Python's torch.distributed.
+//
+// Nothing here listens outside loopback: c10d's own TCPStore binds every interface and asks nobody for a password, so it is
+// given a socket that is already bound, and Gloo and NCCL are told which interface to use.
 //
 // The wheel ships ProcessGroupGloo.hpp without gloo's headers; gloo_stub/ declares the few names it mentions, which
 // it holds only behind pointers.
+#include <arpa/inet.h>
+#include <sys/socket.h>
 #include <torch/csrc/distributed/c10d/Backend.hpp>
+#include <torch/csrc/distributed/c10d/HashStore.hpp>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
@@ -10,6 +16,11 @@
 #include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>
 #endif
 
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
 #include <mutex>
 #include <unordered_map>
 
@@ -43,18 +54,56 @@ static Shelf<c10::intrusive_ptr<c10d::Store>> stores("store");
 static Shelf<c10::intrusive_ptr<c10d::Backend>> groups("process group");
 static Shelf<c10::intrusive_ptr<c10d::Work>> works("collective");
 
-napi_value storeTcp(Call& call) { // (host, port, world size, is server, time-out ms) -> Promise<id>
+napi_value storeInProcess(Call& call) { // (name, time-out ms) -> id; who asks for one name in this process shares one store
+  static std::mutex mutex;
+  static std::unordered_map<std::string, c10::weak_intrusive_ptr<c10d::HashStore>> named;
+  std::lock_guard<std::mutex> lock(mutex);
+  std::string name = call.text(0);
+  auto known = named.find(name);
+  auto store = known == named.end() ? c10::intrusive_ptr<c10d::HashStore>() : known->second.lock();
+  if (!store) store = c10::make_intrusive<c10d::HashStore>();
+  named.insert_or_assign(name, c10::weak_intrusive_ptr<c10d::HashStore>(store));
+  store->setTimeout(milliseconds(call.integer(1)));
+  return number(call.env, stores.put(store));
+}
+
+static sockaddr_in loopback(uint16_t port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(port);
+  return address;
+}
+napi_value storeListen(Call& call) { // (port, 0 for any) -> { descriptor, port }: a socket that only this machine reaches
+  sockaddr_in address = loopback(static_cast<uint16_t>(call.number(0)));
+  socklen_t length = sizeof address;
+  auto* given = reinterpret_cast<sockaddr*>(&address);
+  int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), on = 1;
+  if (descriptor < 0) fail(std::string("no socket: ") + strerror(errno));
+  setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  if (bind(descriptor, given, length) != 0 || listen(descriptor, SOMAXCONN) != 0 || getsockname(descriptor, given, &length) != 0) {
+    std::string why = strerror(errno);
+    close(descriptor);
+    fail("cannot listen on 127.0.0.1: " + why);
+  }
+  napi_value result = object(call.env);
+  set(call.env, result, "descriptor", number(call.env, descriptor));
+  set(call.env, result, "port", number(call.env, ntohs(address.sin_port)));
+  return result;
+}
+napi_value storeTcp(Call& call) { // (port, world size, listening descriptor or -1, time-out ms) -> Promise<id>
   c10d::TCPStoreOptions options;
-  options.port = static_cast<uint16_t>(call.number(1));
+  options.port = static_cast<uint16_t>(call.number(0));
   // Announce ourselves as Python does: the server counts arrivals, and a silent client would hang a Python rank 0.
-  options.numWorkers = static_cast<size_t>(call.number(2));
+  options.numWorkers = static_cast<size_t>(call.number(1));
   options.waitWorkers = true;
-  options.isServer = call.flag(3);
+  int descriptor = static_cast<int>(call.number(2));
+  options.isServer = descriptor >= 0;
+  if (options.isServer) options.masterListenFd = descriptor;
   options.multiTenant = true;
-  options.timeout = milliseconds(call.integer(4));
-  std::string host = call.text(0);
+  options.timeout = milliseconds(call.integer(3));
   auto id = std::make_shared<double>(0);
-  return inBackground(call.env, [=] { *id = stores.put(c10::make_intrusive<c10d::TCPStore>(host, options)); }, [id](napi_env env) { return number(env, *id); });
+  return inBackground(call.env, [=] { *id = stores.put(c10::make_intrusive<c10d::TCPStore>("127.0.0.1", options)); }, [id](napi_env env) { return number(env, *id); });
 }
 napi_value storePrefix(Call& call) { return number(call.env, stores.put(c10::make_intrusive<c10d::PrefixStore>(call.text(1), stores.get(call.number(0))))); }
 napi_value storeSet(Call& call) {
@@ -80,13 +129,13 @@ napi_value storeClose(Call& call) { stores.take(call.number(0)); return nullptr;
 static c10::intrusive_ptr<c10d::Backend> makeGroup(const std::string& backend, const c10::intrusive_ptr<c10d::Store>& store, int rank, int size, milliseconds timeout) {
   if (backend == "gloo") {
     auto options = c10d::ProcessGroupGloo::Options::create(timeout);
-    const char* interfaceName = getenv("GLOO_SOCKET_IFNAME");
-    options->devices.push_back(interfaceName ? c10d::ProcessGroupGloo::createDeviceForInterface(interfaceName) : c10d::ProcessGroupGloo::createDefaultDevice());
+    options->devices.push_back(c10d::ProcessGroupGloo::createDeviceForHostname("127.0.0.1"));
     options->threads = 2;
     return c10::make_intrusive<c10d::ProcessGroupGloo>(store, rank, size, options);
   }
 #ifdef REVERIE_NCCL
   if (backend == "nccl") {
+    setenv("NCCL_SOCKET_IFNAME", "=lo", 0); // it would take the first interface that is not loopback; all ranks are here
     auto options = c10d::ProcessGroupNCCL::Options::create();
     options->timeout = timeout;
     return c10::make_intrusive<c10d::ProcessGroupNCCL>(store, rank, size, options);

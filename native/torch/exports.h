@@ -10,8 +10,9 @@
   X(mapOpen) X(mapClose) X(mapBytes) X(mapTensor) X(shareGive) X(shareTake)                                      \
   /* autograd.cpp */ X(gradMode) X(inferenceMode) X(setRequiresGrad) X(gradGet) X(gradSet) X(backward)           \
   X(gradients) X(generatorNew) X(generatorState) X(generatorRestore) X(generatorRelease) X(seedDefault)          \
-  X(torchVersion) X(threadCount) X(allowTf32) X(deterministic) X(cpuCapability)                                  \
-  /* distributed.cpp */ X(storeTcp) X(storePrefix) X(storeSet) X(storeGet) X(storeAdd) X(storeClose)             \
+  X(torchVersion) X(threadCount) X(allowTf32) X(deterministic) X(cpuCapability) X(endProcess)                    \
+  /* distributed.cpp */ X(storeInProcess) X(storeListen) X(storeTcp) X(storePrefix)                              \
+  X(storeSet) X(storeGet) X(storeAdd) X(storeClose)                                                              \
   X(groupNew) X(groupClose) X(collective) X(collectiveWait) X(collectiveWaitAsync)                               \
   /* cuda.cpp */ X(deviceCount) X(deviceSynchronize) X(deviceUse)
 

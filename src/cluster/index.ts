@@ -1,6 +1,5 @@
 /** How a run's workers are started, talk to each other and share weights; and the run's random streams. */
 export { type Channel, LocalChannel } from "./channel.ts";
-export { freePort } from "./free-port.ts";
 export {
   type Launcher,
   localRef,

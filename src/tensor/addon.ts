@@ -76,10 +76,13 @@ export interface TorchAddon {
   threadCount(count?: number): number;
   allowTf32(on: boolean): void;
   deterministic(on: boolean): void;
+  endProcess(code: number): never;
   deviceCount(): number;
   deviceSynchronize(): void;
   deviceUse(index: number): void;
-  storeTcp(host: string, port: number, world: number, server: boolean, timeoutMs: number): Promise<number>;
+  storeInProcess(name: string, timeoutMs: number): number;
+  storeListen(port: number): { readonly descriptor: number; readonly port: number };
+  storeTcp(port: number, world: number, descriptor: number, timeoutMs: number): Promise<number>;
   storePrefix(store: number, prefix: string): number;
   storeSet(store: number, key: string, value: string): Promise<void>;
   storeGet(store: number, key: string): Promise<string>;

@@ -1,6 +1,8 @@
 /**
- * Collectives between processes over torch's own c10d: TCPStore for the rendezvous, Gloo on CPU, NCCL on GPU.
+ * Collectives between ranks over torch's own c10d: a store for the rendezvous, Gloo on CPU, NCCL on GPU.
  *
+ * Ranks that are threads of one process meet in a store in its memory. Ranks in several processes meet at a port of the
+ * loopback interface; nothing listens where another machine could reach it, because c10d asks nobody for a password.
  * Wire-compatible with Python: a Node rank and a rank started by torch.distributed.init_process_group can share a
  * group, because the store's key prefixes are the same. A rank that dies makes the others fail with an error within
  * the time-out instead of waiting for ever.
@@ -15,10 +17,20 @@ export type Reduction = "sum" | "avg" | "product" | "min" | "max";
 /** c10d's numbers for them. */
 const reductionCodes: Record<Reduction, number> = { sum: 0, avg: 1, product: 2, min: 3, max: 4 };
 
+/** Threads of one process meet under a name that only they know. */
+export interface MeetInProcess {
+  readonly name: string;
+}
+
+/** Processes of this machine meet at a port of 127.0.0.1, where rank 0 listens; it may ask for port 0 and tell the others which it got. */
+export interface MeetOnLoopback {
+  readonly port: number;
+  readonly onListening?: (port: number) => void;
+}
+
 export interface GroupOptions {
   readonly backend: Backend;
-  readonly host: string;
-  readonly port: number;
+  readonly meet: MeetInProcess | MeetOnLoopback;
   readonly rank: number;
   readonly worldSize: number;
   /** Milliseconds after which a rendezvous or a collective fails. */
@@ -26,13 +38,21 @@ export interface GroupOptions {
 }
 
 const explain =
-  (what: string, { rank, worldSize, host, port }: GroupOptions) =>
-  (cause: unknown) => {
+  (what: string, { rank, worldSize, meet }: GroupOptions) =>
+  (cause: unknown): never => {
     const reason = cause instanceof Error ? cause.message.split("\n")[0] : String(cause);
-    throw new UserError(`${what} failed on rank ${rank} of ${worldSize} (${host}:${port}): ${reason}`, {
-      cause,
-    });
+    const where = "name" in meet ? "in one process" : `127.0.0.1:${meet.port}`;
+    throw new UserError(`${what} failed on rank ${rank} of ${worldSize} (${where}): ${reason}`, { cause });
   };
+
+/** The store in which ranks find each other. */
+async function openStore({ meet, rank, worldSize }: GroupOptions, timeoutMs: number): Promise<number> {
+  if ("name" in meet) return addon.storeInProcess(meet.name, timeoutMs);
+  if (rank !== 0) return addon.storeTcp(meet.port, worldSize, -1, timeoutMs);
+  const { descriptor, port } = addon.storeListen(meet.port);
+  meet.onListening?.(port);
+  return addon.storeTcp(port, worldSize, descriptor, timeoutMs);
+}
 
 export class ProcessGroup {
   readonly rank: number;
@@ -51,17 +71,16 @@ export class ProcessGroup {
 
   /** Meets the other ranks; rank 0 also serves the store. */
   static async join(options: GroupOptions): Promise<ProcessGroup> {
-    const { backend, host, port, rank, worldSize, timeoutMs = 300_000 } = options;
+    const { backend, rank, worldSize, timeoutMs = 300_000 } = options;
     const failed = explain(`joining the ${backend} group`, options);
-    const root = await addon.storeTcp(host, port, worldSize, rank === 0, timeoutMs).catch(failed);
-    const stores = [root as number];
+    const stores = [await openStore(options, timeoutMs).catch(failed)];
     // the prefixes under which init_process_group keeps the default group of a device
     for (const prefix of ["default_pg", "0/", backend === "nccl" ? "cuda/" : "cpu/"]) {
       stores.push(addon.storePrefix(stores[stores.length - 1] as number, prefix));
     }
     const inner = stores[stores.length - 1] as number;
     const group = await addon.groupNew(backend, inner, rank, worldSize, timeoutMs).catch(failed);
-    return new ProcessGroup(group as number, stores, options);
+    return new ProcessGroup(group, stores, options);
   }
 
   /** Every rank's tensor becomes the reduction of all. */

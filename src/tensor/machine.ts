@@ -26,3 +26,9 @@ export const allowTf32 = (on: boolean): void => addon.allowTf32(on);
 
 /** Refuses operators without a deterministic implementation. */
 export const deterministic = (on: boolean): void => addon.deterministic(on);
+
+/**
+ * Ends the process at once, without asking its threads: `process.exit` waits for every one of them, and one that hangs in a system call
+ * would keep it waiting for ever.
+ */
+export const endProcess = (code: number): never => addon.endProcess(code);

@@ -1,5 +1,6 @@
 /** From a checked configuration to the workers of a run, each on its devices. */
-import { freePort, threadLauncher, type WorkerRef } from "#cluster";
+import { randomUUID } from "node:crypto";
+import { threadLauncher, type WorkerRef } from "#cluster";
 import { type BatchPlan, type CheckedConfig, type EnvironmentConfig, planBatch, stageSlots } from "#config";
 import { type ChunkWatcher, type EnvFamily, environmentFamily, type OpenedEnv } from "#envs";
 import type { Policy } from "#policies";
@@ -51,7 +52,7 @@ export async function startActors(
   const batch = planBatch(config, worlds);
   const { actions } = await environmentFamily(config.env.train);
   const shared = sharedDevice(checked);
-  const ports = worlds.actor > 1 ? ([await freePort(), await freePort()] as const) : undefined;
+  const meeting = worlds.actor > 1 ? randomUUID() : undefined;
   const options = (rank: number): ActorOptions => ({
     config,
     rank,
@@ -61,7 +62,7 @@ export async function startActors(
     runSteps: batch.trainingSteps,
     decisions: batch.decisions,
     sharesWeights: rank === 0 && shared !== undefined,
-    ports,
+    meeting,
     modelChanges,
   });
   const ranks = Array.from({ length: worlds.actor - 1 }, (_, i) => i + 1);

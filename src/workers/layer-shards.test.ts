@@ -1,14 +1,12 @@
 /** One rank that shards with itself: what comes and goes, without the traffic. Several ranks: src/training/sharded-run.test.ts. */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { freePort } from "#cluster";
 import { Generator, keep, liveTensors, ProcessGroup, randn, scope, type Tensor } from "#tensor";
 import { LayerShards } from "./layer-shards.ts";
 
 const group = await ProcessGroup.join({
   backend: "gloo",
-  host: "127.0.0.1",
-  port: await freePort(),
+  meet: { name: "layer shards" },
   rank: 0,
   worldSize: 1,
 });

@@ -18,8 +18,8 @@ export interface ActorOptions {
   readonly decisions: number;
   /** A rollout worker acts with this rank's own weights. */
   readonly sharesWeights: boolean;
-  /** Where ranks meet, for numbers and for gradients; absent with one rank. */
-  readonly ports?: readonly [numbers: number, gradients: number] | undefined;
+  /** The name under which the ranks of this run meet; absent with one rank. */
+  readonly meeting?: string | undefined;
   /** Changes to the model section: a resumed run begins from its checkpoint. */
   readonly modelChanges?: Readonly<Record<string, unknown>> | undefined;
 }
@@ -35,7 +35,7 @@ export function openPolicy(
 }
 
 export async function openActor(options: ActorOptions): Promise<ActorWorker> {
-  const { config, rank, worldSize, device, ports } = options;
+  const { config, rank, worldSize, device, meeting } = options;
   if (device.startsWith("cuda:")) useDevice(Number(device.slice("cuda:".length))); // where NCCL looks
   const policy = await openPolicy(options, { device });
   const needsReference = Number(config.algorithm.kl_beta ?? 0) > 0;
@@ -43,10 +43,10 @@ export async function openActor(options: ActorOptions): Promise<ActorWorker> {
     ? await openPolicy({ ...options, modelChanges: undefined }, { device })
     : undefined;
   reference?.module.requiresGrad_(false);
-  const meet = (backend: "gloo" | "nccl", at: number) =>
-    ProcessGroup.join({ backend, host: "127.0.0.1", port: at, rank, worldSize });
-  const numbers = ports && (await meet("gloo", ports[0]));
-  const group = ports && device.startsWith("cuda") ? await meet("nccl", ports[1]) : numbers;
+  const join = (backend: "gloo" | "nccl") =>
+    ProcessGroup.join({ backend, meet: { name: `${meeting} ${backend}` }, rank, worldSize });
+  const numbers = meeting === undefined ? undefined : await join("gloo");
+  const group = numbers && device.startsWith("cuda") ? await join("nccl") : numbers;
   return new ActorWorker({
     policy,
     reference,

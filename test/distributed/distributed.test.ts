@@ -1,19 +1,10 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { createServer } from "node:net";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { benchPython } from "../../bench/python.ts";
 
 const here = (file: string) => fileURLToPath(new URL(file, import.meta.url));
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await new Promise((resolve) => server.once("listening", resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 interface Ended {
   readonly output: string;
@@ -21,24 +12,44 @@ interface Ended {
   readonly seconds: number;
 }
 
-function start(command: string, args: readonly string[]): Promise<Ended> {
+interface Rank {
+  /** Where rank 0 listens; never told by the others. */
+  readonly port: Promise<number>;
+  readonly ended: Promise<Ended>;
+}
+
+function start(command: string, args: readonly string[]): Rank {
   const begun = performance.now();
-  // Gloo finds its interface by the host's name; on machines where that does not resolve, loopback always works.
+  // Python's Gloo finds its interface by the host's name; on machines where that does not resolve, loopback always works.
   const child = spawn(command, args, {
     env: { ...process.env, GLOO_SOCKET_IFNAME: "lo", OMP_NUM_THREADS: "1" },
     stdio: ["ignore", "pipe", "inherit"],
   });
   let output = "";
-  child.stdout.on("data", (data) => {
-    output += data;
-  });
-  return new Promise((resolve) =>
-    child.on("close", (code) => resolve({ output, code, seconds: (performance.now() - begun) / 1000 })),
+  const port = new Promise<number>((resolve) =>
+    child.stdout.on("data", (data) => {
+      output += data;
+      const [first = "{}"] = output.split("\n");
+      if (output.includes("\n") && "port" in JSON.parse(first)) resolve(Number(JSON.parse(first).port));
+    }),
   );
+  const ended = new Promise<Ended>((resolve) =>
+    child.on("close", (code) => {
+      const last = output.trim().split("\n").at(-1) ?? "";
+      resolve({ output: last, code, seconds: (performance.now() - begun) / 1000 });
+    }),
+  );
+  return { port, ended };
 }
 
 const node = (...args: (string | number)[]) =>
   start(process.execPath, ["--import", "tsx", here("node-rank.ts"), ...args.map(String)]);
+
+/** Rank 0 takes any port and tells it; the others follow. */
+async function meet(first: Rank, others: (port: number) => readonly Rank[]): Promise<Ended[]> {
+  const port = await first.port;
+  return Promise.all([first, ...others(port)].map(({ ended }) => ended));
+}
 
 /** What every rank of a group must hold: sums of (r+1), root's 42, r+5 of all, and its own part of the sum. */
 function expected(rank: number, world: number) {
@@ -52,10 +63,10 @@ function expected(rank: number, world: number) {
   };
 }
 
-test("three Node ranks agree in all-reduce, broadcast, all-gather and reduce-scatter", async () => {
-  const port = await freePort();
-  const ended = await Promise.all([0, 1, 2].map((rank) => node(rank, 3, port)));
-  for (const [rank, { output }] of ended.entries()) assert.deepEqual(JSON.parse(output), expected(rank, 3));
+test("three Node ranks agree in all-reduce, broadcast, all-gather and reduce-scatter, and listen on loopback only", async () => {
+  const ended = await meet(node(0, 3, 0), (port) => [1, 2].map((rank) => node(rank, 3, port)));
+  for (const [rank, { output }] of ended.entries())
+    assert.deepEqual(JSON.parse(output), { ...expected(rank, 3), outside: [] });
 });
 
 function pythonWithTorch(): string | undefined {
@@ -70,19 +81,21 @@ for (const pythonRank of [0, 1]) {
   test(`a Node rank and a Python rank share one group, Python being rank ${pythonRank}`, async (t) => {
     const python = pythonWithTorch();
     if (!python) return t.skip("needs a Python that can import torch, and none could be set up");
-    const port = await freePort();
-    const [ours, theirs] = await Promise.all([
-      node(1 - pythonRank, 2, port),
-      start(python, [here("python_rank.py"), String(pythonRank), "2", String(port)]),
-    ]);
-    assert.deepEqual(JSON.parse(ours.output), expected(1 - pythonRank, 2));
-    assert.deepEqual(JSON.parse(theirs.output), expected(pythonRank, 2));
+    const script = (port: number) =>
+      start(python, [here("python_rank.py"), String(pythonRank), "2", String(port)]);
+    const ended =
+      pythonRank === 0
+        ? await meet(script(0), (port) => [node(1, 2, port)])
+        : await meet(node(0, 2, 0), (port) => [script(port)]);
+    assert.deepEqual(JSON.parse(ended[pythonRank]!.output), expected(pythonRank, 2));
+    const ours = 1 - pythonRank;
+    assert.deepEqual(JSON.parse(ended[ours]!.output), { ...expected(ours, 2), outside: [] });
   });
 }
 
 test("when a rank dies the others fail with a clear error within the time-out", async () => {
-  const port = await freePort();
-  const [survivor] = await Promise.all([node(0, 2, port, "die", 5000), node(1, 2, port, "die", 5000)]);
+  const [survivor] = await meet(node(0, 2, 0, "die", 5000), (port) => [node(1, 2, port, "die", 5000)]);
+  assert.ok(survivor);
   assert.equal(survivor.code, 3);
   assert.match(JSON.parse(survivor.output).error, /UserError: all_reduce failed on rank 0 of 2/);
   assert.ok(survivor.seconds < 30, `${survivor.seconds} s`);

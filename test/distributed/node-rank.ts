@@ -1,13 +1,13 @@
-/** One rank of the collectives test: joins, runs every collective, prints what it got as one JSON line. */
+/** One rank of the collectives test: joins, runs every collective, prints what it got as one JSON line. Rank 0 first prints its port. */
 import { ProcessGroup, tensor, zeros } from "#tensor";
+import { openListeners } from "../../prove/open-listeners.ts";
 
 const [rank = 0, worldSize = 2, port = 0, mode = "all", timeoutMs = 20000] = process.argv
   .slice(2)
   .map((x) => (/^\d+$/.test(x) ? Number(x) : x)) as [number, number, number, string, number];
 const group = await ProcessGroup.join({
   backend: "gloo",
-  host: "127.0.0.1",
-  port,
+  meet: { port, onListening: (own) => console.log(JSON.stringify({ port: own })) },
   rank,
   worldSize,
   timeoutMs,
@@ -25,6 +25,7 @@ try {
   await group.allGather(gathered, tensor([rank + 5]));
   const scattered = zeros([1]);
   await group.reduceScatter(scattered, tensor(Array.from({ length: worldSize }, (_, i) => i + rank)));
+  const listeners = openListeners([process.pid]);
   await group.barrier();
   console.log(
     JSON.stringify({
@@ -32,6 +33,7 @@ try {
       fromRoot: fromRoot.toArray(),
       gathered: gathered.toArray(),
       scattered: scattered.toArray(),
+      outside: listeners.filter(({ isLoopback }) => !isLoopback).map(({ address }) => address),
     }),
   );
   group.close();
