@@ -57,6 +57,8 @@ export interface EnvFamily {
     readonly size: number;
     readonly gripper: "minus_one_opens" | "plus_one_opens" | "as_is";
   };
+  /** The sentences that a policy will be told, where they are known before the env is opened. */
+  sentences?(section: Section): Promise<readonly string[]>;
   open(section: Section, place: EnvPlace): Promise<OpenedEnv>;
 }
 
@@ -69,6 +71,7 @@ const learned = async (): Promise<EnvFamily> => ({
 export const environments = new Registry<EnvFamily>("environment (env_type)", {
   libero: async () => ({
     actions: robosuiteActions,
+    sentences: async (section) => (await import("./vector/opened.ts")).sentencesOf(section),
     open: async (section, place) => (await import("./vector/opened.ts")).openSimulator(section, place),
   }),
   opensora_wm: learned,

@@ -86,6 +86,8 @@ export interface Policy {
   /** Pieces whose weights need to be here only while they work, when the policy learns. */
   readonly parts: readonly Part[];
 
+  /** Refuses sentences that it cannot read, so that this is known before anything is played. */
+  requireReadable(tasks: readonly string[]): void;
   act(observation: Observation, options: ActOptions): PolicyStep;
   /** The recorded sample once more, with gradients. A `Minibatch` or a `PolicyStep` both fit. */
   evaluate(sample: { readonly forwardInputs: ForwardInputs }, options?: EvaluateOptions): PolicyEvaluation;

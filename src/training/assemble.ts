@@ -109,8 +109,11 @@ export async function startRollouts(
   );
   const shared = actor && sharedDevice(checked);
   const here = new Map<Device, Copy>(actor && shared ? [[shared, { policy: actor.policy }]] : []);
+  const sections = playedSections(checked, actor !== undefined);
+  if (actor) await requireReadable(actor.policy, sections);
   const openCopy = async (device: Device): Promise<Copy> => {
     const policy = await openPolicy({ config, actionSpec }, { device });
+    if (!actor) await requireReadable(policy, sections);
     const leaves = config.rollout.enable_offload && device !== "cpu";
     return leaves ? { policy, shelter: copyShelter(policy) } : { policy };
   };
@@ -168,6 +171,21 @@ export async function openStages(checked: CheckedConfig, wishes: StageWishes): P
     }
   }
   return stages;
+}
+
+/** The env sections that a run plays: an evaluation its own, training also env.eval where it evaluates along the way. */
+function playedSections({ config }: CheckedConfig, trains: boolean): EnvironmentConfig[] {
+  const { train, eval: evaluation = train } = config.env;
+  if (!trains) return [evaluation];
+  return config.runner.val_check_interval > 0 ? [train, evaluation] : [train];
+}
+
+/** The policy must be able to read every task that it will be told, before an env is started. */
+async function requireReadable(policy: Policy, sections: readonly EnvironmentConfig[]): Promise<void> {
+  for (const section of sections) {
+    const family = await environmentFamily(section);
+    policy.requireReadable((await family.sentences?.(section)) ?? []);
+  }
 }
 
 /** Policy and env must mean the same by an action before the first one is played. */

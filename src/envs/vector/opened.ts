@@ -3,19 +3,30 @@ import { z } from "zod";
 import { UserError } from "#registry";
 import { type Tensor, tensor } from "#tensor";
 import type { EnvCursor, EnvPlace, OpenedEnv, StartPool } from "../open-env.ts";
+import { findSuite } from "../packs.ts";
 import { recordersOf } from "../video/recorders.ts";
 import { simulatorEnvSettings } from "./settings.ts";
 import { SimulatorEnv, type SimulatorEnvState } from "./simulator-env.ts";
 import { watchAll } from "./watchers.ts";
 
-export async function openSimulator(
-  section: Readonly<Record<string, unknown>>,
-  place: EnvPlace,
-): Promise<OpenedEnv> {
+type Section = Readonly<Record<string, unknown>>;
+
+function settingsOf(section: Section): z.infer<typeof simulatorEnvSettings> {
   const parsed = simulatorEnvSettings.safeParse(section);
-  if (!parsed.success)
-    throw new UserError(`this env section cannot be opened:\n${z.prettifyError(parsed.error)}`);
-  const settings = { ...parsed.data, seed: parsed.data.seed + place.seedOffset };
+  if (parsed.success) return parsed.data;
+  throw new UserError(`this env section cannot be opened:\n${z.prettifyError(parsed.error)}`);
+}
+
+/** The sentences of all tasks that the section can play. */
+export function sentencesOf(section: Section): string[] {
+  const { task_suite_name: suite, task_id_filter: chosen } = settingsOf(section);
+  const { tasks } = findSuite(suite);
+  return (chosen ?? tasks.map((_, task) => task)).flatMap((task) => tasks[task]?.language ?? []);
+}
+
+export async function openSimulator(section: Section, place: EnvPlace): Promise<OpenedEnv> {
+  const given = settingsOf(section);
+  const settings = { ...given, seed: given.seed + place.seedOffset };
   const watchers = [...recordersOf(section, settings, place), ...(place.watcher ? [place.watcher] : [])];
   const env = new SimulatorEnv(place.size, settings, {
     instance: place.firstSlot / place.size,

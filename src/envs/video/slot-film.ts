@@ -6,7 +6,7 @@ export interface FilmOptions {
   /** Of the env's pictures. */
   readonly width: number;
   readonly height: number;
-  /** Write task, step, reward and success on the pictures. */
+  /** Write task, step, return and success on the pictures. */
   readonly caption: boolean;
 }
 
@@ -16,6 +16,7 @@ const legibleWidth = 256;
 export class SlotFilm {
   readonly #options: FilmOptions;
   #instruction = "";
+  #return = 0; // rewards of the episode so far
 
   constructor(options: FilmOptions) {
     this.#options = options;
@@ -23,20 +24,16 @@ export class SlotFilm {
 
   begin(instruction: string, sight: FilmedSight): Rgb {
     this.#instruction = instruction;
+    this.#return = 0;
     return this.#frame(sight.main, ["step 0"]);
   }
 
   /** One picture per action of the chunk. */
-  continue({ sight, outcomes, account }: FilmedChunk): Rgb[] {
-    const pictures = sight.film ?? [sight.main];
-    const skipped = outcomes.length - pictures.length;
-    return pictures.map((picture, i) => {
-      const step = account.elapsed - pictures.length + i + 1;
-      const { reward, terminated } = outcomes[skipped + i]!;
-      const success = sight.success[skipped + i] === 1;
-      const numbers = `step ${step}  reward: ${reward.toFixed(3)}`;
-      return this.#frame(picture, [numbers, `success: ${success}  termination: ${terminated}`]);
-    });
+  continue(chunk: FilmedChunk): Rgb[] {
+    const pictures = chunk.sight.film ?? [chunk.sight.main];
+    const captions = captionsOf(chunk, this.#return).slice(-pictures.length);
+    this.#return = chunk.outcomes.reduce((sum, { reward }) => sum + reward, this.#return);
+    return pictures.map((picture, i) => this.#frame(picture, captions[i]!));
   }
 
   #frame(data: Uint8Array, lines: readonly string[]): Rgb {
@@ -44,4 +41,19 @@ export class SlotFilm {
     const picture = enlarge({ width, height, data }, Math.max(1, Math.ceil(legibleWidth / width)));
     return caption ? writeOn(picture, [this.#instruction, ...lines]) : picture;
   }
+}
+
+/**
+ * What is said about each action of a chunk. A reward is paid once, mostly when a success begins, and is 0 on all other pictures:
+ * so this says the episode's return so far.
+ *
+ * @param before the return before the chunk.
+ */
+export function captionsOf({ sight, outcomes, account }: FilmedChunk, before: number): string[][] {
+  let sum = before;
+  return outcomes.map(({ reward }, i) => {
+    sum += reward;
+    const step = account.elapsed - outcomes.length + i + 1;
+    return [`step ${step}  return: ${sum.toFixed(3)}`, `success: ${sight.success[i] === 1}`];
+  });
 }

@@ -16,6 +16,7 @@ import { watchAll } from "../vector/watchers.ts";
 import { EpisodeVideos } from "./episode-videos.ts";
 import { enlarge, type Rgb, tile, wrap, writeOn } from "./picture.ts";
 import { RolloutVideo } from "./rollout-video.ts";
+import { captionsOf } from "./slot-film.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "reverie-video-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
@@ -162,4 +163,14 @@ test("an env section's video_cfg films each pass and keeps replays, without any 
   const replays = readdirSync(join(folder, "cfg", "replays"));
   assert.equal(replays.length, 4);
   assert.equal(replayEpisode(join(folder, "cfg", "replays", replays[0]!)).identical, true);
+});
+
+test("a caption says the episode's return, so that a success that was paid for earlier does not look unpaid", () => {
+  const sight = { main: new Uint8Array(), success: [1, 1] };
+  const outcomes = [0, 0].map((reward) => ({ reward, terminated: true }));
+  const account = { elapsed: 10, successOnce: true };
+  assert.deepEqual(captionsOf({ slot: 0, sight, outcomes, account }, 5), [
+    ["step 9  return: 5.000", "success: true"],
+    ["step 10  return: 5.000", "success: true"],
+  ]);
 });

@@ -170,7 +170,10 @@ test("bad wishes are refused with what was found and what was expected", () => {
   assert.throws(() => load({ use_film: true }), /use_film is set in the model section/);
   const act = (changes: object) => load(changes).act(testObservation(1), { mode: "greedy" });
   assert.throws(() => act({ num_images_in_input: 3 }), /reads 3 pictures .* shows 2/);
-  assert.throws(() => act({ max_prompt_length: 4 }), /max_prompt_length is 4; raise/);
+  assert.throws(
+    () => act({ max_prompt_length: 4 }),
+    /max_prompt_length is 4; set actor\.model\.max_prompt_length=/,
+  );
 });
 
 test("damaged checkpoints are refused by file and key", () => {

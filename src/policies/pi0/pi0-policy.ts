@@ -80,6 +80,10 @@ export class Pi0Policy implements Policy {
     return partsOf(this.module, this.#parts.reading);
   }
 
+  requireReadable(tasks: readonly string[]): void {
+    this.reader.requireReadable(tasks);
+  }
+
   act(observation: Observation, { mode, generator }: ActOptions): PolicyStep {
     return scope(() =>
       noGrad(() => {

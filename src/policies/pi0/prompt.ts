@@ -41,16 +41,32 @@ export interface PromptBatch {
   readonly mask_BL: Tensor; // bool
 }
 
+/** @param what whose prompt it is. */
+function requireRoom(needed: number, length: number, what = "a prompt"): void {
+  if (needed <= length) return;
+  throw new UserError(
+    `${what} has ${needed} tokens and the model reads ${length} (actor.model.openpi.max_token_len); shorten the task's sentence`,
+  );
+}
+
+/** Refuses tasks whose prompts do not fit into `length` columns. Of a prompt that spells out the state, this knows the words only. */
+export function requirePromptsFit(
+  tokenizer: PromptTokenizer,
+  tasks: readonly string[],
+  { length, spelled }: { readonly length: number; readonly spelled: boolean },
+): void {
+  const rows = spelled
+    ? tasks.map((task) => tokenizer.encode(statePrompt(task, [])))
+    : promptRows(tokenizer, tasks);
+  for (const [i, row] of rows.entries()) requireRoom(row.length, length, `the prompt of "${tasks[i]}"`);
+}
+
 /** Padded with 0 on the right to `length` columns. */
 export function padRight(rows: readonly (readonly number[])[], length: number): PromptBatch {
   const ids = new BigInt64Array(rows.length * length);
   const mask = new Uint8Array(rows.length * length);
   for (const [b, row] of rows.entries()) {
-    if (row.length > length) {
-      throw new UserError(
-        `a prompt has ${row.length} tokens and the model reads ${length} (openpi.max_token_len); shorten the task's sentence`,
-      );
-    }
+    requireRoom(row.length, length);
     for (const [i, id] of row.entries()) {
       ids[b * length + i] = BigInt(id);
       mask[b * length + i] = 1;

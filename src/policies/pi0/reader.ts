@@ -11,7 +11,7 @@ import type { PromptTokenizer } from "../prismatic/tokenizer.ts";
 import type { Pi0Codec } from "./actions.ts";
 import type { Pi0Config } from "./config.ts";
 import { cameraSlots, type PrefixInputs } from "./model.ts";
-import { padRight, promptRows, takePictures, toPixels, trimRight } from "./prompt.ts";
+import { padRight, promptRows, requirePromptsFit, takePictures, toPixels, trimRight } from "./prompt.ts";
 
 export interface ReaderParts {
   readonly config: Pi0Config;
@@ -32,6 +32,11 @@ export class Pi0Reader {
 
   constructor(parts: ReaderParts) {
     this.#parts = parts;
+  }
+
+  requireReadable(tasks: readonly string[]): void {
+    const { max_token_len: length, discrete_state_input: spelled } = this.#parts.config;
+    requirePromptsFit(this.#parts.tokenizer(), tasks, { length, spelled: Boolean(spelled) });
   }
 
   /** Forward inputs of an observation, on the host, without actions. */

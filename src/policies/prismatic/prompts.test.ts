@@ -30,7 +30,7 @@ test("the official variant leaves the begin token before the prompt", () => {
 test("a prompt that is too long is refused with the length it needs", () => {
   assert.throws(
     () => padPrompts(rows, 4, 99, "column_0"),
-    /5 tokens and max_prompt_length is 4; raise .* at least 5/,
+    /5 tokens and actor\.model\.max_prompt_length is 4; set actor\.model\.max_prompt_length=5 or more/,
   );
 });
 

@@ -23,6 +23,26 @@ export function promptIds(tokenizer: PromptTokenizer, task: string): readonly nu
   return ids.at(-1) === tokenizer.spaceId ? ids : [...ids, tokenizer.spaceId];
 }
 
+/** @param what whose prompt it is. */
+function requireRoom(needed: number, length: number, what = "a prompt"): void {
+  if (needed <= length) return;
+  throw new UserError(
+    `${what} has ${needed} tokens and actor.model.max_prompt_length is ${length}; set actor.model.max_prompt_length=${needed} ` +
+      `or more (reverie sft, world: --model-set max_prompt_length=${needed})`,
+  );
+}
+
+/** Refuses tasks whose prompts do not fit into `length` columns; the longest is named. */
+export function requirePromptsFit(
+  tokenizer: PromptTokenizer,
+  tasks: readonly string[],
+  length: number,
+): void {
+  const sized = tasks.map((task) => ({ task, size: promptIds(tokenizer, task).length }));
+  const [longest] = sized.sort((a, b) => b.size - a.size);
+  if (longest) requireRoom(longest.size, length, `the prompt of "${longest.task}"`);
+}
+
 /** Where the begin token goes: to column 0 (`rlinf`), or it stays before the prompt (`official`). */
 export type BeginPlacement = "column_0" | "before_prompt";
 
@@ -35,11 +55,7 @@ export function padPrompts(
   const ids = new BigInt64Array(rows.length * length).fill(BigInt(padId));
   const mask = new Uint8Array(rows.length * length);
   for (const [b, row] of rows.entries()) {
-    if (row.length > length) {
-      throw new UserError(
-        `a prompt has ${row.length} tokens and max_prompt_length is ${length}; raise max_prompt_length to at least ${row.length}`,
-      );
-    }
+    requireRoom(row.length, length);
     const first = (b + 1) * length - row.length;
     for (const [i, id] of row.entries()) {
       const column = i === 0 && begin === "column_0" ? b * length : first + i;

@@ -12,7 +12,7 @@ import type { ActionCodec } from "./actions.ts";
 import type { ImageProcessor } from "./images.ts";
 import type { Seen } from "./layers.ts";
 import { describe, type PromptOptions } from "./observe.ts";
-import { type PromptBatch, trimPadding } from "./prompts.ts";
+import { type PromptBatch, requirePromptsFit, trimPadding } from "./prompts.ts";
 import type { Judgement } from "./sampling.ts";
 import type { PromptTokenizer } from "./tokenizer.ts";
 
@@ -49,6 +49,11 @@ export class PrismaticReader {
     const { images, prompt, freezeVision, device, tokenizer } = this.#parts;
     const inputs = describe(observation, { tokenizer: tokenizer(), images }, prompt, device);
     return freezeVision ? { ...inputs, vision_features: this.features(inputs) } : inputs;
+  }
+
+  requireReadable(tasks: readonly string[]): void {
+    const { tokenizer, prompt } = this.#parts;
+    requirePromptsFit(tokenizer(), tasks, prompt.promptLength);
   }
 
   label(observation: Observation, actions_BCD: Tensor): ForwardInputs {

@@ -58,6 +58,10 @@ export abstract class TokenPolicy<M extends Speaker> implements Policy {
     return this.module.parts();
   }
 
+  requireReadable(tasks: readonly string[]): void {
+    this.reader.requireReadable(tasks);
+  }
+
   act(observation: Observation, options: ActOptions): PolicyStep {
     return scope(() => noGrad(() => this.choose(this.reader.describe(observation), options)));
   }

@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { evaluateOnly } from "../evaluate-only.ts";
 import { readRun } from "../read-run.ts";
 import { silent } from "../reporter.ts";
+import { Run } from "../run.ts";
 import { tinyCheckpoint, tinyOverrides } from "../test-run.ts";
 import { compareEvaluations, comparisonText } from "./compare.ts";
 import { describeEvaluation, type EvaluationFile, evaluationTable } from "./results.ts";
@@ -104,6 +105,19 @@ async function evaluated(...overrides: string[]) {
   });
   return describeEvaluation(checked, await evaluateOnly(checked, silent));
 }
+
+test("prompts that are too long are refused before an env is started, with the whole key and the length it needs", async () => {
+  const logs = mkdtempSync(join(tmpdir(), "reverie-eval-"));
+  const overrides = [...tinyOverrides({ model, logs }), "actor.model.max_prompt_length=8"];
+  const checked = await readRun("tabletop_spatial_grpo_openvlaoft_mini", { overrides });
+  const told: string[] = [];
+  const reporter = { ...silent, doing: (phase: string) => told.push(phase) };
+  const message =
+    /the prompt of "[a-z ]+" has (\d+) tokens and actor\.model\.max_prompt_length is 8; set actor\.model\.max_prompt_length=\1 or more/;
+  await assert.rejects(evaluateOnly(checked, reporter), message);
+  await assert.rejects(Run.open(checked, reporter), message);
+  assert.deepEqual(told, ["load_policy", "load_policy"]);
+});
 
 test("an evaluation plays every start once", async () => {
   const few = await evaluated();
