@@ -19,6 +19,7 @@ SEEDS=${SEEDS:-0 1 2}
 CONTROL_SEEDS=${CONTROL_SEEDS:-0 1 2}
 FROZEN_SEEDS=${FROZEN_SEEDS:-0}
 CONTROL_WORLD=${CONTROL_WORLD:-evolving} # the controls' world: evolving, or frozen
+CONTROL=${CONTROL:-algorithm.shuffle_advantages=true} # settings of the controls; add algorithm.shuffle_within_groups=true, or env.train.random_judge=true instead
 CORES=${CORES:-$(nproc)}
 
 reverie() { node bin/reverie.mjs "$@"; }
@@ -38,7 +39,7 @@ run() { # name seed overrides…
 }
 for seed in $SEEDS; do run "true_$seed" "$seed" "$@" & done
 still=(); [ "$CONTROL_WORLD" = frozen ] && still=(runner.co_evolution.episodes=0)
-for seed in $CONTROL_SEEDS; do run "control_$seed" "$seed" "$@" "${still[@]}" algorithm.shuffle_advantages=true & done
+for seed in $CONTROL_SEEDS; do run "control_$seed" "$seed" "$@" "${still[@]}" $CONTROL & done
 for seed in $FROZEN_SEEDS; do run "frozen_$seed" "$seed" "$@" runner.co_evolution.episodes=0 & done
 wait
 

@@ -22,9 +22,9 @@ run() { # name seed overrides…
 names=()
 for seed in 0 1 2; do
   for kind in true control; do
-    extra=$([ $kind = control ] && echo algorithm.shuffle_advantages=true || echo algorithm.shuffle_advantages=false)
+    extra=$([ $kind = control ] && echo "${CONTROL:-algorithm.shuffle_advantages=true}" || echo algorithm.shuffle_advantages=false)
     names+=("${kind}_$seed")
-    if [ "$parallel" = 1 ]; then run "${kind}_$seed" $seed "$@" "$extra" & else run "${kind}_$seed" $seed "$@" "$extra"; fi
+    if [ "$parallel" = 1 ]; then run "${kind}_$seed" $seed "$@" $extra & else run "${kind}_$seed" $seed "$@" $extra; fi
   done
 done
 wait

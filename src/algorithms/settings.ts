@@ -57,6 +57,12 @@ export const algorithmSettings = z
       .boolean()
       .default(false)
       .describe("control run: every episode learns from another one's advantage"),
+    shuffle_within_groups: z
+      .boolean()
+      .default(false)
+      .describe(
+        "of shuffle_advantages: another one of the same group, so that each group keeps its advantages",
+      ),
     resample_dead_groups: z
       .int()
       .min(0)
@@ -74,6 +80,10 @@ export const algorithmSettings = z
   .refine((s) => s.logprob_type !== "chunk_level" || s.reward_type === "chunk_level", {
     error: "logprob_type chunk_level needs reward_type chunk_level: one ratio cannot have several advantages",
     path: ["logprob_type"],
+  })
+  .refine((s) => !s.shuffle_within_groups || (s.shuffle_advantages && s.adv_type === "grpo"), {
+    error: "shuffle_within_groups says how shuffle_advantages mixes groups of adv_type grpo: it needs both",
+    path: ["shuffle_within_groups"],
   });
 
 export type AlgorithmSettings = z.infer<typeof algorithmSettings>;

@@ -24,6 +24,33 @@ test("each episode gets one advantage of the same set at all its valid decisions
   assert.deepEqual(values.slice(4), [first[0], 0, first[2], first[3]]);
 });
 
+test("within groups, each group keeps its advantages, and every order of them comes up equally often", () => {
+  const orders = new Map<string, number>();
+  for (let seed = 0; seed < 400; seed++) {
+    const values = shuffleAdvantages(samples(), {
+      decisions: 2,
+      perEpisode: true,
+      groupSize: 2,
+      seed,
+    }).advantages.toArray();
+    assert.deepEqual(
+      [values.slice(0, 2).sort(), values.slice(2, 4).sort()],
+      [
+        [1, 2],
+        [3, 4],
+      ],
+    );
+    assert.deepEqual(values.slice(4), [values[0], 0, values[2], values[3]]);
+    const order = values.slice(0, 4).join();
+    orders.set(order, (orders.get(order) ?? 0) + 1);
+  }
+  assert.equal(orders.size, 4);
+  assert.ok(
+    [...orders.values()].every((count) => count > 60 && count < 140),
+    [...orders.values()].join(),
+  );
+});
+
 test("entry by entry, valid advantages change places among themselves only", () => {
   const values = shuffleAdvantages(samples(), {
     decisions: 2,

@@ -2,17 +2,27 @@
  * The control of a learning claim: every episode is given the advantage of another, drawn at random.
  *
  * Everything else stays the same (data, step sizes, noise, lengths), so what such a run gains is not learned from
- * reward: calibration, drift, or luck. A claim is worth what the true run gains beyond it.
+ * reward: calibration, drift, or luck. A claim is worth what the true run gains beyond it. Drawn from its own group, an episode's
+ * new advantage is 0 on average, whatever it did, and the group keeps its sum and its spread: only who did well is forgotten. Drawn
+ * from the whole batch, groups also lose what they have in common.
  *
  * Shapes: T decisions, B columns (episodes), A advantages per decision; samples are in the order of the rollout.
  */
 import type { Minibatch } from "#data";
-import { Generator, noGrad, randperm, scope, type Tensor } from "#tensor";
+import { cat, Generator, noGrad, randperm, scope, type Tensor } from "#tensor";
 
-/** `decisions` is T. With several numbers per episode (a critic's), each valid number is given another one's place. */
+export interface ShuffleOptions {
+  readonly decisions: number; // T
+  /** One number per episode; with several (a critic's), each valid number is given another one's place. */
+  readonly perEpisode: boolean;
+  /** Episodes that change places among themselves, neighbours; absent: all. */
+  readonly groupSize?: number;
+  readonly seed: number | bigint;
+}
+
 export function shuffleAdvantages(
   samples: Minibatch,
-  { decisions, perEpisode, seed }: { decisions: number; perEpisode: boolean; seed: number | bigint },
+  { decisions, perEpisode, groupSize, seed }: ShuffleOptions,
 ): Minibatch {
   const generator = new Generator(seed);
   const advantages = noGrad(() =>
@@ -22,7 +32,7 @@ export function shuffleAdvantages(
       const values_TBA = samples.advantages.reshape(shape);
       const mask_TBA = samples.mask?.reshape(shape) ?? values_TBA.eq(values_TBA);
       const mixed = perEpisode
-        ? byEpisode(values_TBA, mask_TBA, generator)
+        ? byEpisode(values_TBA, mask_TBA, groupSize ?? rows / decisions, generator)
         : byEntry(values_TBA, mask_TBA, generator);
       return mixed.reshape([rows, width]);
     }),
@@ -33,13 +43,16 @@ export function shuffleAdvantages(
 }
 
 /** An episode's one number, wherever its mask allows. */
-function byEpisode(values_TBA: Tensor, mask_TBA: Tensor, generator: Generator): Tensor {
+function byEpisode(values_TBA: Tensor, mask_TBA: Tensor, groupSize: number, generator: Generator): Tensor {
   const valid_TBA = mask_TBA.float();
   const own_B = values_TBA
     .mul(valid_TBA)
     .sum([0, 2])
     .div(valid_TBA.sum([0, 2]).clamp(1));
-  const other_B = own_B.indexSelect(0, randperm(own_B.numel, { generator }).to({ device: own_B.device }));
+  const groups = Array.from({ length: own_B.numel / groupSize }, (_, group) =>
+    randperm(groupSize, { generator }).add(group * groupSize),
+  );
+  const other_B = own_B.indexSelect(0, cat(groups).to({ device: own_B.device }));
   return other_B.unsqueeze(0).unsqueeze(2).mul(valid_TBA);
 }
 

@@ -180,6 +180,7 @@ export class Crew {
       ? shuffleAdvantages(judgement.samples, {
           decisions,
           perEpisode: !algorithm.needsCritic,
+          ...(this.#settings.shuffle_within_groups && { groupSize: this.#settings.group_size }),
           seed: this.#streams.branch("control").seed(step),
         })
       : judgement.samples;

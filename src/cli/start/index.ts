@@ -13,7 +13,7 @@ export const startCommand: Command = {
   details: `CONFIG is quickstart unless named.
 
   --minutes 10      ends the training early enough for the whole job to take no longer; 0: no limit
-  --control         shuffles the advantages: a run that must not improve
+  --control         shuffles the advantages: a run that must not improve; algorithm.shuffle_within_groups=True keeps them in their groups
   --resume          goes on where a job was interrupted
   --seed N          another seed of the run; the starts that are evaluated stay the same
   key=value, --out, --device, --config-path: as for reverie train`,

@@ -65,7 +65,7 @@ function nextCommands({ file, folder, checkpoint, overrides }: JobResult): strin
   const { config, training, control } = file;
   const same = overrides.filter((text) => !text.startsWith("runner.max_epochs="));
   const command = (...words: readonly string[]): string => ["npx reverie", ...words.map(quoted)].join(" ");
-  const unshuffled = same.filter((text) => !text.startsWith("algorithm.shuffle_advantages="));
+  const unshuffled = same.filter((text) => !/^algorithm\.shuffle_(advantages|within_groups)=/.test(text));
   const more = `runner.max_epochs=${training.steps + 30}`;
   return [
     `${command("train", config, "--resume", "--out", folder, ...same, more)}   # train on`,

@@ -131,6 +131,19 @@ test("a success after time ran out, in the middle of a chunk or in a later one, 
   }
 });
 
+test("with random_judge success falls also on episodes that the judge never finds successful", async () => {
+  const judge = new ScriptedJudge((sentence) => Number(sentence === "task 0"));
+  const env = makeEnv(4, { random_judge: true, max_episode_steps: 8 }, judge);
+  const found = [0, 0, 0, 0];
+  for (let round = 0; round < 12; round++) {
+    await env.reset({ ids: [0, 0, 1, 1] });
+    const { episode } = await env.step(actions(4));
+    for (const slot of found.keys()) found[slot]! += episode.success_once![slot]!;
+  }
+  assert.ok(found[2]! + found[3]! > 0 && found[0]! + found[1]! < 24, found.join());
+  assert.ok(env.saveStreams().has("control.rates"));
+});
+
 test("finished episodes leave the batch, and the others' frames do not change", async () => {
   const script = (sentence: string): number => (sentence === "task 0" ? 1 : 0);
   const play = async (imagine_finished: boolean): Promise<{ picture: number[]; frames: number }> => {

@@ -19,11 +19,13 @@ import type { ResetRequest, VectorEnv } from "../env.ts";
 import { observationOf, outcomeOf } from "./answer.ts";
 import { requireActions, requireFinite } from "./checks.ts";
 import type { LearnedEnvParts } from "./parts.ts";
+import { RandomJudge } from "./random-judge.ts";
 import { releaseImagination } from "./release.ts";
 import { ResetIds } from "./reset-ids.ts";
 import type { LearnedEnvSettings } from "./settings.ts";
 import { disposeSlot, keepMemory, newSlot, playOn, rememberIn, type Slot } from "./slots.ts";
 import { restoreStreams, savedStreams } from "./streams.ts";
+import { successCriterion } from "./success.ts";
 
 export class LearnedEnv implements VectorEnv {
   readonly size: number;
@@ -34,6 +36,8 @@ export class LearnedEnv implements VectorEnv {
   readonly #noise: NoiseSource;
   readonly #resetIds: ResetIds;
   readonly #slots: Slot[] = [];
+  /** In a control run it decides in the judge's place. */
+  readonly #random: RandomJudge | undefined;
   /** Frames imagined so far: what compaction saves is seen here. */
   framesImagined = 0;
 
@@ -54,6 +58,9 @@ export class LearnedEnv implements VectorEnv {
     this.#parts = parts;
     this.#noise =
       parts.noise ?? (settings.noise === "fixed" ? new FixedSeedNoise(size, 0) : new SlotNoise(size, seed));
+    this.#random = settings.random_judge
+      ? new RandomJudge(size, { chunk: this.chunk, criterion: successCriterion(settings), seed })
+      : undefined;
   }
 
   /** Draws the starts of the next scheduled reset; the loop calls it once per rollout epoch. */
@@ -82,6 +89,7 @@ export class LearnedEnv implements VectorEnv {
     if (this.#slots.length === 0) throw new Error("internal: step before the first reset");
     requireActions(actions, [this.size, this.chunk, this.actionSize]);
     const playing = this.#playing();
+    this.#random?.stepBegan();
     const rewards = new Float32Array(this.size * this.chunk);
     const limit = this.settings.micro_batch_size ?? this.size;
     for (let from = 0; from < playing.length; from += limit) {
@@ -118,11 +126,15 @@ export class LearnedEnv implements VectorEnv {
 
   /** The positions of all random streams, to be saved between episodes: a resumed run draws the same ones. */
   saveStreams(): Map<string, Tensor> {
-    return savedStreams(this.#resetIds, this.#noise);
+    return new Map([
+      ...savedStreams(this.#resetIds, this.#noise),
+      ...(this.#random?.getState() ?? new Map<string, Tensor>()),
+    ]);
   }
 
   restoreStreams(states: ReadonlyMap<string, Tensor>): void {
     restoreStreams(states, this.#resetIds, this.#noise, this.size);
+    this.#random?.setState(states);
   }
 
   async close(): Promise<void> {
@@ -154,6 +166,7 @@ export class LearnedEnv implements VectorEnv {
             instruction,
             startId: ids[i]!,
           });
+          this.#random?.began(slot);
           film?.began(slot, this.#slots[slot]);
         }
       }),
@@ -189,6 +202,8 @@ export class LearnedEnv implements VectorEnv {
         const last = imagined.frames.select(1, this.chunk - 1);
         const pictures = toBytes(last).permute([0, 2, 3, 1]).cpu().contiguous().unbind(0);
         const said = opinions.cpu().toArray().map(Number);
+        const real = slots.map((_, b) => said.slice(b * this.chunk, (b + 1) * this.chunk));
+        const counted = this.#random?.opinions(slots, real) ?? real;
         for (const [b, slot] of slots.entries()) {
           const record = this.#slots[slot]!;
           rememberIn(
@@ -197,7 +212,7 @@ export class LearnedEnv implements VectorEnv {
             pictures[b]!.clone(),
             world.robotState?.(imagined.memories[b]!),
           );
-          const played = playOn(record, said.slice(b * this.chunk, (b + 1) * this.chunk), this.settings);
+          const played = playOn(record, counted[b]!, this.settings);
           rewards.set(played.rewards, slot * this.chunk);
           film?.played(slot, imagined.frames.select(0, b), played, record);
         }

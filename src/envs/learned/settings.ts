@@ -61,6 +61,10 @@ export const learnedKeys = {
     .enum(["streams", "fixed"])
     .default("streams")
     .describe("streams: a seeded stream per slot; fixed: seed 0 at every call, as the reference's Wan"),
+  random_judge: z
+    .boolean()
+    .default(false)
+    .describe("control run: success is drawn at random, at the rate at which the judge finds it"),
   reference_quirks: z.boolean().default(false).describe("bring back the reference's flaws"),
 } as const;
 
