@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { readBddl } from "../src/envs/engine/bddl.ts";
 import { assembleScene } from "../src/envs/engine/scene.ts";
 import { SceneSimulation } from "../src/envs/engine/scene-simulation.ts";
+import { storedStartSeed } from "../src/envs/starts/start-seeds.ts";
 import { makeStarts } from "../src/envs/tabletop/make-starts.ts";
 import { tabletopPack } from "../src/envs/tabletop/pack.ts";
 import { isMirrored } from "../src/envs/tabletop/suites.ts";
@@ -18,7 +19,7 @@ for (const [index, task] of Object.values(pack.suites).flat().entries()) {
   const scene = assembleScene(pack, readBddl(pack.resolve(task.bddl)));
   using world = new SceneSimulation(scene, SceneSimulation.compile(scene));
   const mirrorOdd = isMirrored(task.name);
-  const data = makeStarts(world, { count, seed: 1000 * (index + 1), mirrorOdd });
+  const data = makeStarts(world, { count, seed: storedStartSeed(index, 0), mirrorOdd });
   const path = fileURLToPath(new URL(`../src/envs/tabletop/assets/${task.initStates}`, import.meta.url));
   mkdirSync(dirname(path), { recursive: true });
   writeNpy(path, { dtype: "float32", shape: [count, data.length / count], data });

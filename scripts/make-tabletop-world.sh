@@ -104,10 +104,10 @@ record scripted "$SCRIPTED" 11
 data=(--data "$DATA/scripted")
 if [ -n "$POLICY" ]; then
   record played "$PLAYED" 12 --policy "$POLICY" --temperatures 1,1,1.3,1.6
-  record tested "$TESTED" 13 --policy "$POLICY" --temperatures 1 --set steps_after_success="$STEPS" # to their ends
+  record tested "$TESTED" 13 --policy "$POLICY" --temperatures 1 --set steps_after_success="$STEPS" --set purpose=exams # to their ends
   data+=(--data "$DATA/played")
 else
-  record tested "$TESTED" 13 --set steps_after_success="$STEPS"
+  record tested "$TESTED" 13 --set steps_after_success="$STEPS" --set purpose=exams
 fi
 
 [ -e "$world/vae" ] || [ -f "$world/Wan2.2_VAE.pth" ] || [ -f "$world/first_stage_model.json" ] || {

@@ -1,22 +1,25 @@
 /** `eval CONFIG`: plays every start of the evaluation's suite and says how often the policy succeeds, task by task. */
 import { join } from "node:path";
-import { evaluationTable, readEvaluation, readRun, startEngine } from "#training";
+import { evaluationTable, readEvaluation, readRun, startEngine, startsText } from "#training";
 import type { Command } from "./command.ts";
 import { parseRunArguments, type RunArguments } from "./train/arguments.ts";
 import { openScreen, stopOnSignals } from "./train/screen.ts";
 
 export const evalCommand: Command = {
   usage:
-    "eval CONFIG [key=value…] [--model DIR] [--greedy] [--out DIR] [--device cpu|cuda] [--config-path DIR]",
+    "eval CONFIG [key=value…] [--model DIR] [--starts fresh[:SEED]] [--greedy] [--out DIR] [--device cpu|cuda] [--config-path DIR]",
 
   details: `Plays every start of env.eval's suite. Two evaluations of the same starts can be compared: reverie compare.
 
   --model DIR       a model folder, adapters, or a checkpoint of a run, in place of the configuration's
+  --starts fresh    new scenes of the same tasks, which no command trains on; fresh:1, fresh:2 … are others. Default: the stored
+                    starts, which training in the simulator draws from
+  --starts-per-task N     of fresh ones; default as many as are stored, at most 1000
   --greedy          the most probable action instead of a sampled one
   --out DIR         where results.json goes; default logs/<time>-<config>
   key=value, --device, --config-path: as for reverie train
 
-  reverie eval quickstart --model logs/<run>/quickstart/checkpoints/latest`,
+  reverie eval quickstart --model logs/<run>/quickstart/checkpoints/latest --starts fresh`,
 
   async run(argv) {
     const wishes = parseRunArguments(argv, this.usage);
@@ -41,8 +44,9 @@ export async function runEvaluation({ config, overrides, configPath, folder }: R
   const { sampling, temperature, passes } = file.protocol;
   const how = sampling === "sample" ? `sampled at temperature ${temperature}` : "greedy";
   console.log(
-    `${file.protocol.suite ?? file.protocol.env}, ${how}, ${passes === 1 ? "one pass" : `${passes} passes`}, ${file.model}\n`,
+    `${file.protocol.suite ?? file.protocol.env}, ${how}, ${passes === 1 ? "one pass" : `${passes} passes`}, ${file.model}`,
   );
+  console.log(`${startsText(file.protocol.starts)}\n`);
   console.log(evaluationTable(file));
   console.log(`\n${resultFile}`);
 }

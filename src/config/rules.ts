@@ -74,6 +74,14 @@ const evaluation: Rule = (config) => {
   ];
 };
 
+/** Fresh starts are only worth something while nothing learns from them. */
+const unseenStarts: Rule = ({ env }) =>
+  when(
+    String(env.train.starts ?? "stored") !== "stored",
+    "env.train.starts",
+    `is ${env.train.starts}, but fresh starts are kept for evaluations: training on them would make them seen; set env.eval.starts`,
+  );
+
 const modes: Rule = ({ runner, algorithm, rollout }, worlds) => [
   ...when(
     runner.use_training_pipeline && algorithm.adv_type !== "gae",
@@ -206,6 +214,7 @@ export const rules: readonly Rule[] = [
   groups,
   critic,
   evaluation,
+  unseenStarts,
   modes,
   unavailable,
   precision,

@@ -39,6 +39,18 @@ export {
 } from "./open-env.ts";
 export { findSuite, type Suite, suiteNames } from "./packs.ts";
 export { environmentSections } from "./sections/index.ts";
+export {
+  type ChosenStarts,
+  freshStartSeed,
+  indexOfSeed,
+  purposeOf,
+  readStarts,
+  type StartPurpose,
+  seedRanges,
+  startSeed,
+  storedStartOf,
+  storedStartSeed,
+} from "./starts/start-seeds.ts";
 export { tabletopPack } from "./tabletop/pack.ts";
 export type { ChunkWatcher } from "./vector/chunk-watcher.ts";
 export { type SimulatorEnvSettings, simulatorEnvSettings } from "./vector/settings.ts";

@@ -30,7 +30,7 @@ export interface EnvCursor {
   readonly tensors: ReadonlyMap<string, Tensor>;
 }
 
-/** The stored starts of a benchmark, each played once per evaluation. */
+/** The starts of a benchmark, stored or fresh, each played once per evaluation. */
 export interface StartPool {
   readonly tasks: readonly string[];
   /** How many there are in all. */

@@ -11,6 +11,7 @@ export { evaluateOnly } from "./evaluate-only.ts";
 export { type Comparison, compareEvaluations, comparisonText } from "./evaluation/compare.ts";
 export { type EvaluationResult, Evaluator } from "./evaluation/evaluate.ts";
 export type { EpisodeResult } from "./evaluation/play.ts";
+export { type PlayedStarts, startsName, startsText } from "./evaluation/played-starts.ts";
 export {
   describeEvaluation,
   type EvaluationFile,
@@ -27,5 +28,13 @@ export { checkpointRoot, Run } from "./run.ts";
 export * from "./sft/index.ts";
 export * from "./start/index.ts";
 export { train } from "./train.ts";
+export {
+  readTrainedOn,
+  seenStoredStarts,
+  type TrainedOn,
+  trainedOnDemonstrations,
+  untrained,
+  writeTrainedOn,
+} from "./trained-on.ts";
 export { versions } from "./versions.ts";
 export * from "./world/index.ts";

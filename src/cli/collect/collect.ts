@@ -10,6 +10,7 @@ import {
   type ShardJob,
   type ShardSummary,
   shardPath,
+  startSeed,
 } from "#envs";
 import { writeJsonFile } from "#formats";
 
@@ -36,8 +37,6 @@ export interface CollectResult {
 const program = fileURLToPath(new URL("./shard-process.ts", import.meta.url));
 /** Frames of about this many bytes go into a shard: large enough to map, small enough for a worker's memory. */
 const shardBytes = 96 * 2 ** 20;
-/** Seeds of one collection: `settings.seed` times this, and up. */
-const seedsPerCollection = 1_000_000;
 
 export async function collectDemonstrations(request: CollectRequest): Promise<CollectResult> {
   const { settings, tasks, workers, out, onProgress } = request;
@@ -67,7 +66,11 @@ export async function collectDemonstrations(request: CollectRequest): Promise<Co
 }
 
 /** Tasks take turns, so that any part of a collection is balanced. */
-function planEpisodes({ settings, tasks, episodesPerTask }: CollectRequest): EpisodeJob[] {
+export function planEpisodes({
+  settings,
+  tasks,
+  episodesPerTask,
+}: Pick<CollectRequest, "settings" | "tasks" | "episodesPerTask">): EpisodeJob[] {
   const { pack, tasks: entries } = findSuite(settings.suite);
   return Array.from({ length: episodesPerTask * tasks.length }, (_, index) => {
     const task = tasks[index % tasks.length]!;
@@ -76,7 +79,7 @@ function planEpisodes({ settings, tasks, episodesPerTask }: CollectRequest): Epi
     return {
       task,
       start: stored ? round % pack.readInitStates(entries[task]!).count : -1,
-      seed: settings.seed * seedsPerCollection + index,
+      seed: startSeed("demonstrations", settings.seed, index),
     };
   });
 }

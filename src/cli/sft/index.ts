@@ -13,7 +13,14 @@ import { JsonlWriter } from "#metrics";
 import { loadPolicy, type Policy } from "#policies";
 import { UserError } from "#registry";
 import { allowTf32, type DType, manualSeed } from "#tensor";
-import { labelDemonstrations, SftRun } from "#training";
+import {
+  labelDemonstrations,
+  readTrainedOn,
+  SftRun,
+  type TrainedOn,
+  trainedOnDemonstrations,
+  writeTrainedOn,
+} from "#training";
 import type { Command } from "../command.ts";
 import { emptyFolder } from "../option-values.ts";
 import { parseSftArguments, type SftArguments, sftUsage } from "./arguments.ts";
@@ -40,7 +47,8 @@ export const sftCommand: Command = {
     const frames = labelDemonstrations(policy, sets, { onProgress: progressLine("frames prepared") });
     const run = new SftRun(policy, frames, wishes.settings);
     if (wishes.resume) say(`going on from step ${restore(run, wishes.out)}`);
-    await train(run, wishes, model);
+    const before = readTrainedOn(String(model.model_path));
+    await train(run, wishes, { model, trainedOn: trainedOnDemonstrations(before, sets) });
     run.dispose();
     policy.dispose();
   },
@@ -100,7 +108,13 @@ function restore(run: SftRun, out: string): number {
   return run.step;
 }
 
-async function train(run: SftRun, wishes: SftArguments, model: Model): Promise<void> {
+/** What is said of the checkpoints that a training saves. */
+interface Origin {
+  readonly model: Model;
+  readonly trainedOn: TrainedOn;
+}
+
+async function train(run: SftRun, wishes: SftArguments, origin: Origin): Promise<void> {
   const { settings, out, checkpointEvery } = wishes;
   const log = new JsonlWriter(join(out, "metrics.jsonl"), { step: run.step + 1 });
   let mark = { step: run.step, at: performance.now() };
@@ -122,7 +136,7 @@ async function train(run: SftRun, wishes: SftArguments, model: Model): Promise<v
     },
     afterStep: async (step) => {
       if (step % checkpointEvery !== 0 && step !== settings.steps) return;
-      await saveCheckpoint(run, step, wishes, model);
+      await saveCheckpoint(run, step, wishes, origin);
     },
   });
   await log.close();
@@ -132,11 +146,12 @@ async function saveCheckpoint(
   run: SftRun,
   step: number,
   { out, storedAs }: SftArguments,
-  model: Model,
+  { model, trainedOn }: Origin,
 ): Promise<void> {
   const folder = join(out, `step_${String(step).padStart(6, "0")}`);
   await run.policy.save(folder, storedAs === undefined ? {} : { dtype: storedAs as DType });
   await run.policy.save(latestCheckpoint(out));
+  for (const saved of [folder, latestCheckpoint(out)]) writeTrainedOn(saved, trainedOn);
   writeSafetensors(statePath(out), run.state());
   say(`saved ${folder} (model_type ${String(model.model_type)})`);
 }

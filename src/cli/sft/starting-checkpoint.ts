@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Demonstrations } from "#envs";
 import { type MiniSizes, miniSizes, writeFreshCheckpoint } from "#policies";
 import { UserError } from "#registry";
-import { demonstrationStatistics } from "#training";
+import { demonstrationStatistics, untrained, writeTrainedOn } from "#training";
 import type { SftArguments } from "./arguments.ts";
 
 /** The statistics' key of new policies: the asset pack's name, shared by its suites. */
@@ -31,6 +31,7 @@ export function makeBase(wishes: SftArguments, sets: readonly Demonstrations[]):
     seed: wishes.settings.seed,
     sizes: sizes as Partial<MiniSizes>,
   });
+  writeTrainedOn(folder, untrained);
   return {
     model_type: "openvla_oft",
     model_path: folder,

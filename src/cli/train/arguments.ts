@@ -2,8 +2,9 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
+import { readStarts } from "#envs";
 import { UserError } from "#registry";
-import { deviceOf } from "../option-values.ts";
+import { deviceOf, wholeNumber } from "../option-values.ts";
 
 export interface RunArguments {
   readonly config: string;
@@ -22,6 +23,8 @@ const options = {
   "config-path": { type: "string" },
   model: { type: "string" },
   greedy: { type: "boolean", default: false },
+  starts: { type: "string" },
+  "starts-per-task": { type: "string" },
 } as const;
 
 const logKey = "runner.logger.log_path";
@@ -50,6 +53,7 @@ export function parseRunArguments(argv: string[], usage: string, now = new Date(
       ...(values.resume ? ["runner.resume_dir=auto"] : []),
       ...deviceOverrides(values.device),
       ...(values.model === undefined ? [] : modelOverrides(values.model)),
+      ...startOverrides(values.starts, values["starts-per-task"], usage),
       ...(values.greedy ? ["rollout.sampling_params.do_sample=False"] : []),
       ...given,
     ],
@@ -85,6 +89,24 @@ function deviceOverrides(device: string | undefined): string[] {
   throw new UserError(
     `--device is "${device}"; expected cpu or cuda; cluster.component_placement says which`,
   );
+}
+
+/** Of the evaluation's env. The starts that training draws are not for choosing. */
+function startOverrides(starts: string | undefined, perTask: string | undefined, usage: string): string[] {
+  if (starts === undefined && perTask === undefined) return [];
+  if (!usage.startsWith("eval"))
+    throw new UserError(
+      "--starts belongs to reverie eval; for the evaluations of a run set ++env.eval.starts=fresh",
+    );
+  const chosen = readStarts(starts ?? "stored");
+  if (perTask !== undefined && chosen.kind !== "fresh")
+    throw new UserError("--starts-per-task is for --starts fresh: the stored ones are as many as they are");
+  return [
+    `++env.eval.starts=${chosen.kind === "fresh" ? `"fresh:${chosen.seed}"` : "stored"}`,
+    ...(perTask === undefined
+      ? []
+      : [`++env.eval.starts_per_task=${wholeNumber("--starts-per-task", perTask)}`]),
+  ];
 }
 
 /** A model folder, a folder of adapters, or a checkpoint of a run. */

@@ -48,6 +48,16 @@ const mistakes: [string, () => string[], RegExp][] = [
   ["an unknown configuration", () => ["train", "libero_11"], /libero_11/],
   ["an unknown key", () => run(newFolder(), "+algorithm.gama=1"), /algorithm\.gama: no such setting/],
   ["a missing model", () => ["train", config, "actor.model.model_path=/nowhere"], /there is no \/nowhere/],
+  [
+    "strange starts",
+    () => ["eval", config, "--starts", "new"],
+    /"stored", "fresh" or "fresh:SEED".*, not "new"/,
+  ],
+  [
+    "fresh starts for training",
+    () => ["train", config, "--starts", "fresh"],
+    /--starts belongs to reverie eval/,
+  ],
   ["a word that is no override", () => ["train", config, "faster"], /"faster" is no override/],
   [
     "an env that cannot be played here",

@@ -4,7 +4,7 @@ import { Mt19937 } from "../engine/mt19937.ts";
 import type { InitStates } from "../engine/pack.ts";
 import type { SceneSimulation } from "../engine/scene-simulation.ts";
 import type { Suite } from "../packs.ts";
-import { drawFreshStart } from "./fresh-start.ts";
+import { drawFreshStart } from "../starts/fresh-start.ts";
 
 export interface EpisodeJob {
   /** Index within the suite. */

@@ -19,6 +19,7 @@ interface Growing {
   readonly start: SlotStart;
   readonly instruction: string;
   readonly firstHash: string;
+  readonly row: Float64Array | undefined;
   readonly actions: number[];
   readonly hashes: string[];
   success: string;
@@ -38,7 +39,8 @@ export class ReplayRecorder implements ChunkWatcher {
   began(start: SlotStart, instruction: string, sight: Sight): void {
     this.#finish(start.slot);
     const empty = { actions: [], hashes: [], success: "" };
-    this.#growing.set(start.slot, { start, instruction, firstHash: sight.hash, ...empty });
+    const { hash: firstHash, row } = sight;
+    this.#growing.set(start.slot, { start, instruction, firstHash, row, ...empty });
   }
 
   played({ slot, actions, sight }: PlayedChunk): void {
@@ -63,7 +65,7 @@ export class ReplayRecorder implements ChunkWatcher {
     this.#growing.delete(slot);
     if (!episode || episode.hashes.length === 0) return;
     const { suite, folder, settleSteps, gripperOpen, keep = () => true } = this.#options;
-    const { task, trial, seed, row } = episode.start;
+    const { task, trial, seed } = episode.start;
     const number = this.#count++;
     if (!keep({ number, success: episode.success.includes("1") })) return;
     const { name } = suite.tasks[task]!;
@@ -77,7 +79,7 @@ export class ReplayRecorder implements ChunkWatcher {
       seed,
       settle_steps: settleSteps,
       gripper_open: gripperOpen,
-      start: encodeNumbers(row ?? storedStart(suite, task, trial)),
+      start: encodeNumbers(episode.row ?? storedStart(suite, task, trial)),
       first_hash: episode.firstHash,
       actions: encodeNumbers(Float32Array.from(episode.actions)),
       hashes: episode.hashes,

@@ -17,6 +17,10 @@ export const recordingSettings = z.strictObject({
     .default("fresh")
     .describe("draw new starts, or use those of evaluations"),
   seed: z.int().min(0).max(4000).default(0),
+  purpose: z
+    .enum(["recordings", "exams"])
+    .default("recordings")
+    .describe("scenes to learn from, or scenes of their own to measure a world on"),
 
   clean_share: share.default(0.2).describe("of scripted episodes without mistakes"),
   wrong_share: share

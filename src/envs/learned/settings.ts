@@ -11,6 +11,14 @@ export const learnedKeys = {
   wm_env_type: z.enum(["libero"]).default("libero").describe("whose actions and episodes the model imitates"),
   task_suite_name: z.string().nullish(),
   reset_gripper_open: z.boolean().default(true),
+  starts: z
+    .literal(
+      "stored",
+      "a learned world begins from the pictures in its folder; for fresh starts evaluate in the simulator it imitates: " +
+        "env.eval with env_type libero and its task_suite_name",
+    )
+    .default("stored")
+    .describe("the starts in the world's folder; fresh ones are drawn by simulators only"),
   specific_reset_id: z.int().min(0).nullish().describe("every episode begins from this start"),
   success_reward_threshold: z
     .number()

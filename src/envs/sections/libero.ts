@@ -1,6 +1,7 @@
 /** `env_type: libero`: LIBERO's suites, and our own tabletop suites behind the same environment. */
 import { z } from "zod";
 import type { FamilySettings } from "#registry";
+import { freshStartsPerTask, startsPattern } from "../starts/start-seeds.ts";
 
 const liberoSuites = [
   "libero_spatial",
@@ -17,6 +18,19 @@ export const liberoSection: FamilySettings = {
     task_suite_name: z.enum([...liberoSuites, ...tabletopSuites]),
     reset_gripper_open: z.boolean().default(true).describe("hold the gripper open while a reset settles"),
     use_step_penalty: z.boolean().default(false).describe("every action costs 1"),
+    starts: z
+      .string()
+      .regex(startsPattern, 'expected "stored", "fresh" or "fresh:SEED"')
+      .default("stored")
+      .describe(
+        "of evaluations: the stored starts, or new scenes that nothing trains on (fresh, fresh:SEED)",
+      ),
+    starts_per_task: z
+      .int()
+      .positive()
+      .max(freshStartsPerTask)
+      .nullish()
+      .describe("of fresh starts: how many scenes of each task; absent: as many as are stored"),
     specific_reset_id: z.int().min(0).nullish().describe("always start from this state"),
     task_id_filter: z.array(z.int().min(0)).nullish().describe("only these tasks of the suite"),
     libero_variant: z.enum(["standard"]).nullish().describe("LIBERO-PRO and LIBERO-plus are not here"),

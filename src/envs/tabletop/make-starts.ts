@@ -4,7 +4,7 @@
  * Deterministic: start `i` of a task depends on the task's seed and `i` alone. Tasks that speak of neighbours ("next to
  * the blue can") have their odd starts mirrored left to right, so that a side alone never tells the answer.
  */
-import { drawScene } from "../engine/draw-scene.ts";
+import { type DrawScene, drawScene } from "../engine/draw-scene.ts";
 import { Mt19937 } from "../engine/mt19937.ts";
 import type { SceneSimulation } from "../engine/scene-simulation.ts";
 import { sceneTruth } from "../experts/scene-truth.ts";
@@ -17,8 +17,13 @@ const moveSteps = 24;
 const gain = 15;
 
 /** Draws a start and leaves the world in it, all but the mirroring; answers its joint positions, [nq]. */
-export function drawStart(world: SceneSimulation, random: Mt19937, mirror: boolean): Float64Array {
-  drawScene(world, random);
+export function drawStart(
+  world: SceneSimulation,
+  random: Mt19937,
+  mirror: boolean,
+  draw: DrawScene = drawScene,
+): Float64Array {
+  draw(world, random);
   moveHand(world, random);
   const positions = Float64Array.from(world.simulation.qpos);
   if (mirror) mirrorObjects(world, positions);

@@ -45,7 +45,7 @@ export async function openSimulator(section: Section, place: EnvPlace): Promise<
 function poolOf(env: SimulatorEnv): StartPool {
   const { suite, settings } = env;
   const chosen = settings.task_id_filter ?? suite.tasks.map((_, task) => task);
-  const counts = chosen.map((task) => suite.pack.readInitStates(suite.tasks[task]!).count);
+  const counts = chosen.map((task) => env.trials[task]!);
   return {
     tasks: suite.tasks.map(({ name }) => name),
     starts: counts.reduce((sum, count) => sum + count, 0),

@@ -1,6 +1,7 @@
 /** What a simulator env is told: the shared keys, `env_type: libero`'s own, and what we add. Checked keys come parsed. */
 import { availableParallelism } from "node:os";
 import { z } from "zod";
+import { freshStartsPerTask, startsPattern } from "../starts/start-seeds.ts";
 
 export const simulatorEnvSettings = z.looseObject({
   task_suite_name: z.string(),
@@ -15,6 +16,8 @@ export const simulatorEnvSettings = z.looseObject({
   use_fixed_reset_state_ids: z.boolean().default(true),
   use_ordered_reset_state_ids: z.boolean().default(false),
   is_eval: z.boolean().default(false),
+  starts: z.string().regex(startsPattern).default("stored"),
+  starts_per_task: z.int().positive().max(freshStartsPerTask).nullish(),
   specific_reset_id: z.int().min(0).nullish(),
   task_id_filter: z.array(z.int().min(0)).nullish(),
   reset_gripper_open: z.boolean().default(true),

@@ -11,6 +11,7 @@ import type { Tensor } from "#tensor";
 import { actionSize } from "../engine/scene-simulation.ts";
 import type { ResetRequest, VectorEnv } from "../env.ts";
 import { findSuite, type Suite } from "../packs.ts";
+import { type ChosenStarts, freshStartSeed, readStarts } from "../starts/start-seeds.ts";
 import { ChunkBoard } from "./chunk-board.ts";
 import type { ChunkWatcher } from "./chunk-watcher.ts";
 import { type EpisodeAccount, enterStep, episodeStats, newAccount } from "./episode-account.ts";
@@ -50,7 +51,9 @@ export class SimulatorEnv implements VectorEnv {
   readonly actionSize = actionSize;
   readonly settings: SimulatorEnvSettings;
   readonly suite: Suite;
-  readonly #trials: readonly number[];
+  readonly #starts: ChosenStarts;
+  /** How many starts each task has. */
+  readonly trials: readonly number[];
   readonly #resetIds: ResetIds;
   readonly #pool: HostPool;
   readonly #views: SlotViews;
@@ -69,9 +72,11 @@ export class SimulatorEnv implements VectorEnv {
     this.size = size;
     this.settings = settings;
     this.suite = findSuite(settings.task_suite_name);
-    this.#trials = this.suite.tasks.map((task) => this.suite.pack.readInitStates(task).count);
+    this.#starts = readStarts(settings.starts);
+    const wanted = this.#starts.kind === "fresh" ? settings.starts_per_task : undefined;
+    this.trials = this.suite.tasks.map((task) => wanted ?? this.suite.pack.readInitStates(task).count);
     this.#resetIds = new ResetIds({
-      trials: this.#trials,
+      trials: this.trials,
       groups: size / groupSize,
       groupSize,
       seed: settings.seed,
@@ -210,7 +215,10 @@ export class SimulatorEnv implements VectorEnv {
   }
 
   #startOf(slot: number, id: number): SlotStart {
-    return { slot, ...locateStart(id, this.#trials), seed: (this.settings.seed + id) % 2 ** 32 };
+    const { task, trial } = locateStart(id, this.trials);
+    const { kind, seed } = this.#starts;
+    if (kind === "fresh") return { slot, task, trial, seed: freshStartSeed(seed, task, trial), fresh: true };
+    return { slot, task, trial, seed: (this.settings.seed + id) % 2 ** 32 };
   }
 
   /** A slot's chunk: rewards, flags, metrics, view. */

@@ -9,13 +9,14 @@ import { createHash } from "node:crypto";
 import { type Model, Renderer } from "#mujoco";
 import { UserError } from "#registry";
 import { readBddl } from "../engine/bddl.ts";
+import { drawAfterReset } from "../engine/draw-scene.ts";
 import { Mt19937 } from "../engine/mt19937.ts";
-import { PlacementError } from "../engine/placement.ts";
 import { robotState } from "../engine/robot-state.ts";
 import { assembleScene, type Scene } from "../engine/scene.ts";
 import { actionSize, SceneSimulation } from "../engine/scene-simulation.ts";
 import { turnPicture } from "../engine/turned-picture.ts";
 import { findSuite, type Suite } from "../packs.ts";
+import { drawEvaluationStart } from "../starts/fresh-start.ts";
 
 export interface HostSettings {
   readonly suite: string;
@@ -33,8 +34,10 @@ export interface SlotStart {
   readonly slot: number;
   readonly task: number;
   readonly trial: number;
-  /** Of the draws that place fixtures. */
+  /** Of the draws that place fixtures, and of fresh starts everything. */
   readonly seed: number;
+  /** Begin from a new start drawn from the seed instead of the stored one. */
+  readonly fresh?: boolean | undefined;
   /** Begin from this state instead of the stored one: `[time, qpos…, qvel…]`. */
   readonly row?: Float64Array | undefined;
 }
@@ -60,6 +63,8 @@ export interface Sight {
   readonly snapshot: Float64Array;
   /** Of the state that the episode begins from, after settling, or of the state after the last action. */
   readonly hash: string;
+  /** At the beginning of an episode from a fresh start: the state before settling, `[time, qpos…, qvel…]`. */
+  readonly row?: Float64Array | undefined;
 }
 
 export interface ChunkSight extends Sight {
@@ -109,11 +114,13 @@ export class SlotHost {
     for (const task of [...this.#stages.keys()]) this.#closeStage(task);
   }
 
-  #begin({ slot, task, trial, seed, row }: SlotStart): Sight {
+  #begin(start: SlotStart): Sight {
+    const { slot, task, seed } = start;
     const { world } = this.#seat(slot, task);
     const { pack } = this.#suite;
-    drawFixtures(world, seed);
-    world.setState(row ?? storedStart(this.#suite, task, trial));
+    const row = this.#rowOf(start, world);
+    drawAfterReset(world, new Mt19937(seed)); // fixtures stand where the seed puts them
+    world.setState(row);
     const rest = new Float64Array(actionSize);
     rest[actionSize - 1] = this.#settings.gripperOpen ? -1 : 0;
     const steps = this.#settings.settleSteps ?? pack.control.settleSteps;
@@ -121,7 +128,14 @@ export class SlotHost {
     for (let step = 1; step <= steps; step++) world.step(rest, step === steps ? camera.look : undefined);
     if (steps === 0) camera.look();
     const state = robotState(world.reading);
-    return { ...camera.seen(), state, snapshot: world.snapshot(), hash: stateHash(world) };
+    const sight = { ...camera.seen(), state, snapshot: world.snapshot(), hash: stateHash(world) };
+    return start.fresh ? { ...sight, row } : sight;
+  }
+
+  #rowOf({ task, trial, seed, row, fresh }: SlotStart, world: SceneSimulation): Float64Array {
+    if (row) return row;
+    if (!fresh) return storedStart(this.#suite, task, trial);
+    return drawEvaluationStart(world, this.#suite.tasks[task]!.name, { seed, trial });
   }
 
   #chunk({ slot, actions, film }: SlotChunk): ChunkSight {
@@ -224,19 +238,6 @@ export function storedStart({ pack, tasks }: Suite, task: number, trial: number)
 const missing = (slot: number): never => {
   throw new Error(`internal: slot ${slot} has no world here`);
 };
-
-/** Fixtures stand where the seed puts them: drawn as by an environment that was built, seeded and reset once. */
-function drawFixtures(world: SceneSimulation, seed: number): void {
-  const random = new Mt19937(seed);
-  for (let attempt = 0; ; attempt++) {
-    try {
-      world.reset(random, 2 + attempt);
-      return;
-    } catch (error) {
-      if (!(error instanceof PlacementError) || attempt === 100) throw error;
-    }
-  }
-}
 
 /** Of positions and velocities, bit for bit. */
 function stateHash({ simulation: { qpos, qvel } }: SceneSimulation): string {

@@ -16,6 +16,7 @@ import { readJsonFile, readSafetensors, writeJsonFile, writeSafetensors } from "
 import { UserError } from "#registry";
 import { keep, type Tensor } from "#tensor";
 import type { Crew } from "../crew.ts";
+import { trainedOnAfter, writeTrainedOn } from "../trained-on.ts";
 import { versions } from "../versions.ts";
 
 const stateSchema = z.strictObject({
@@ -58,6 +59,7 @@ export async function fillCheckpoint(
   mkdirSync(modelFolder(folder), { recursive: true });
   await crew.makeWhole();
   await actors.first.policy.save(modelFolder(folder));
+  writeTrainedOn(modelFolder(folder), trainedOnAfter(checked));
   await Promise.all([
     actors.first.lendState((state) => writeSafetensors(optimizerFile(folder), state)),
     ...actors.others.map((actor) => actor.call("shareState")),

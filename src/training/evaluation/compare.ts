@@ -1,5 +1,6 @@
 /** Two evaluations of the same starts, start by start: is one policy better, or is it luck? */
 import { UserError } from "#registry";
+import { startsName } from "./played-starts.ts";
 import { type EvaluationFile, percent } from "./results.ts";
 import { exactMcNemar, type Rate, successRate } from "./statistics.ts";
 
@@ -18,6 +19,11 @@ type Trial = EvaluationFile["trials"][number];
 const keyOf = ({ task, trial, pass }: Trial): string => `${pass}/${trial}/${task}`;
 
 export function compareEvaluations(before: EvaluationFile, after: EvaluationFile): Comparison {
+  const [one, two] = [startsName(before.protocol.starts), startsName(after.protocol.starts)];
+  if (one !== two)
+    throw new UserError(
+      `nothing to compare: one was evaluated on ${one} and the other on ${two}; evaluate both with the same --starts`,
+    );
   const first = new Map(before.trials.map((trial) => [keyOf(trial), trial]));
   const pairs = after.trials.flatMap((trial) => {
     const other = first.get(keyOf(trial));

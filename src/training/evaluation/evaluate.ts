@@ -111,11 +111,15 @@ async function playPasses(
   return results;
 }
 
-/** The episodes that the configuration pays for, rounded up to whole passes over all starts. */
+/**
+ * The episodes that the configuration pays for, rounded up to whole passes over all starts. Where the number of starts was asked for,
+ * each is played once per rollout epoch.
+ */
 function wholePasses(
-  section: { rollout_epoch: number; total_num_envs: number | null },
+  section: { rollout_epoch: number; total_num_envs: number | null; starts_per_task?: unknown },
   starts: number,
 ): number {
+  if (typeof section.starts_per_task === "number") return section.rollout_epoch;
   return Math.max(1, Math.ceil((section.rollout_epoch * (section.total_num_envs ?? 1)) / starts));
 }
 

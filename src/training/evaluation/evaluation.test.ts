@@ -89,6 +89,24 @@ test("evaluations without a common start are refused", () => {
   );
 });
 
+test("evaluations on fresh and on stored starts, or on fresh ones of two seeds, are not compared", () => {
+  const on = (starts: object): EvaluationFile => {
+    const file = evaluation({ a: [true] });
+    return {
+      ...file,
+      protocol: { ...file.protocol, starts: { seen_in_training: "no", because: "", ...starts } },
+    };
+  };
+  const [zero, one] = [on({ kind: "fresh", seed: 0 }), on({ kind: "fresh", seed: 1 })];
+  assert.throws(
+    () => compareEvaluations(evaluation({ a: [true] }), zero),
+    /on stored starts and the other on fresh starts 0/,
+  );
+  assert.throws(() => compareEvaluations(zero, one), /fresh starts 0 and the other on fresh starts 1/);
+  assert.equal(compareEvaluations(zero, zero).pairs, 1);
+  assert.equal(compareEvaluations(evaluation({ a: [true] }), on({ kind: "stored", seed: null })).pairs, 1);
+});
+
 test("the table has a line per task and one for all, with intervals", () => {
   const file = { ...evaluation({ a: [true, false] }), tasks: [{ task: "a", ...successRate(1, 2) }] };
   const lines = evaluationTable(file).split("\n");
@@ -125,6 +143,16 @@ test("an evaluation plays every start once", async () => {
     few.trials.map(({ trial }) => trial),
     Array.from({ length: 50 }, (_, trial) => trial),
   );
+});
+
+test("an evaluation plays as many fresh starts of each task as asked for, once each, and says so", async () => {
+  const { trials, protocol } = await evaluated("env.eval.starts=fresh:1", "env.eval.starts_per_task=3");
+  assert.deepEqual(
+    trials.map(({ trial }) => trial),
+    [0, 1, 2],
+  );
+  const { kind, seed, seen_in_training: seen } = protocol.starts as Record<string, unknown>;
+  assert.deepEqual([kind, seed, seen], ["fresh", 1, "no"]);
 });
 
 /** The shipped policy, which solves some starts and not others: what differs would show. */

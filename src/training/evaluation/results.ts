@@ -5,6 +5,7 @@ import { readJsonFile, writeJsonFile } from "#formats";
 import { UserError } from "#registry";
 import { versions } from "../versions.ts";
 import type { EvaluationResult } from "./evaluate.ts";
+import { startsPlayed } from "./played-starts.ts";
 import { type Rate, successRate } from "./statistics.ts";
 
 const rate = { success: z.number(), low: z.number(), high: z.number(), episodes: z.int() };
@@ -47,7 +48,7 @@ export function describeEvaluation(checked: CheckedConfig, result: EvaluationRes
       env: section.env_type,
       suite: typeof section.task_suite_name === "string" ? section.task_suite_name : null,
       passes,
-      starts: "every stored start once per pass",
+      starts: startsPlayed(checked),
       sampling: sampling.mode,
       temperature: sampling.mode === "sample" ? sampling.temperature : null,
       top_k: sampling.topK,

@@ -104,7 +104,7 @@ async function replay(
   return films;
 }
 
-/** The evaluation's env, with slots that rest once their episode is over. */
+/** The evaluation's env at its stored starts, with slots that rest once their episode is over. */
 async function openEnv(
   { config }: CheckedConfig,
   size: number,
@@ -113,7 +113,13 @@ async function openEnv(
 ) {
   const section = config.env.eval ?? config.env.train;
   const family = await environmentFamily(section);
-  const once = { auto_reset: false, ignore_terminations: false, group_size: 1, is_eval: false };
+  const once = {
+    auto_reset: false,
+    ignore_terminations: false,
+    group_size: 1,
+    is_eval: false,
+    starts: "stored",
+  };
   return family.open(
     { ...section, ...once, ...changes },
     { size, firstSlot: 0, slots: size, seedOffset: seedOffset(config.runner.seed), device: "cpu", watcher },

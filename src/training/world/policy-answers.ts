@@ -5,7 +5,7 @@
  *
  * Shapes: B episodes, C actions of an answer, A action size.
  */
-import type { EpisodeJob } from "#envs";
+import { type EpisodeJob, indexOfSeed } from "#envs";
 import type { Policy } from "#policies";
 import { UserError } from "#registry";
 import { type Generator, noGrad, scope, type Tensor, tensor, zeros } from "#tensor";
@@ -33,7 +33,7 @@ export function dealtTemperature(
   temperatures: readonly number[],
   taskCount: number,
 ): number {
-  const round = Math.floor((seed % 1_000_000) / taskCount);
+  const round = Math.floor(indexOfSeed(seed) / taskCount);
   return temperatures[round % temperatures.length] ?? 1;
 }
 

@@ -14,6 +14,7 @@ import {
   runShards,
   type ShardJob,
   shardPath,
+  startSeed,
   suiteCamera,
 } from "#envs";
 import { writeJsonFile } from "#formats";
@@ -50,7 +51,6 @@ export interface RecordingProgress {
 const program = fileURLToPath(new URL("./recording-process.ts", import.meta.url));
 /** Small, so that many processes end at about the same time. */
 const episodesPerShard = 24;
-const seedsPerCollection = 1_000_000;
 
 export async function recordEpisodes(
   request: RecordingRequest,
@@ -70,13 +70,16 @@ export async function recordEpisodes(
 }
 
 /** Tasks take turns, so that any part of a collection is balanced. */
-function planEpisodes({ suite, starts, seed }: RecordingSettings, count: number): EpisodeJob[] {
+export function planEpisodes(
+  { suite, starts, seed, purpose }: RecordingSettings,
+  count: number,
+): EpisodeJob[] {
   const { pack, tasks } = findSuite(suite);
   return Array.from({ length: count }, (_, index) => {
     const task = index % tasks.length;
     const round = Math.floor(index / tasks.length);
     const start = starts === "stored" ? round % pack.readInitStates(tasks[task]!).count : -1;
-    return { task, start, seed: seed * seedsPerCollection + index };
+    return { task, start, seed: startSeed(purpose, seed, index) };
   });
 }
 

@@ -7,7 +7,7 @@
  *
  * Shapes: B episodes, C actions per chunk, T frames, A action size, H W pixels.
  */
-import { type EpisodeJob, type PlayedScene, ScenePlayer } from "#envs";
+import { type EpisodeJob, type PlayedScene, ScenePlayer, startSeed } from "#envs";
 import type { Policy } from "#policies";
 import { UserError } from "#registry";
 import { Generator, scope, stack, type Tensor, tensor } from "#tensor";
@@ -109,8 +109,12 @@ export interface SimulatedOptions {
   readonly temperature: number;
 }
 
-/** Seeds of evaluations, apart from those of recordings (which go up from 0 in millions). */
-const firstSeed = 4_001_000_000;
+/** Episode `index` of a measurement: tasks take turns. */
+export const examJob = (tasks: number, seed: number, index: number): EpisodeJob => ({
+  task: index % tasks,
+  start: -1,
+  seed: startSeed("exams", seed, index),
+});
 
 export class SimulatedTruth implements TruthSource, Disposable {
   readonly tasks: readonly string[];
@@ -153,8 +157,7 @@ export class SimulatedTruth implements TruthSource, Disposable {
   }
 
   #job(index: number): EpisodeJob {
-    const task = index % this.tasks.length;
-    return { task, start: -1, seed: (firstSeed + this.#options.seed * 10_000 + index) % 2 ** 32 };
+    return examJob(this.tasks.length, this.#options.seed, index);
   }
 
   #play(scene: PlayedScene, actions_TA: Tensor): TrueEpisode {
