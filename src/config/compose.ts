@@ -6,12 +6,13 @@
  * or `env/train=libero_goal`, and `env/train: x` finds `env/x.yaml` when there is no folder `env/train`.
  */
 import { UserError } from "#registry";
-import { type DefaultsEntry, readDefaults } from "./defaults-list.ts";
+import { type DefaultsEntry, readChoice, readDefaults } from "./defaults-list.ts";
 import { type Environment, resolveInterpolations } from "./interpolation.ts";
 import { mergeMaps, mount } from "./merge.ts";
 import { applyOverride, type Override, parseOverride } from "./override.ts";
+import type { Problem } from "./problem.ts";
 import type { SearchPath } from "./search-path.ts";
-import { commandLine, type MapNode, map, parsePath, placeOf } from "./tree.ts";
+import { type ConfigNode, commandLine, type MapNode, map, type Origin, parsePath, placeOf } from "./tree.ts";
 import { readYamlFile } from "./yaml-file.ts";
 
 export interface ComposeOptions {
@@ -29,6 +30,8 @@ export interface Composition {
   readonly root: MapNode; // interpolations not yet resolved, `hydra` and `defaults` taken out
   readonly primary: string; // the primary file's name, as in origins
   readonly files: readonly string[]; // every file that took part, in order
+  readonly layers: readonly string[]; // the same, in the order in which their own keys were laid over each other
+  readonly notes: readonly Problem[];
 }
 
 /** A choice for a group, from the command line or from an `override` line of the primary file. */
@@ -58,7 +61,7 @@ export function compose(options: ComposeOptions): Composition {
   for (const override of overrides.filter((each) => !isChoice(each) && !each.key.startsWith("hydra."))) {
     root = applyOverride(root, override, options.mayAdd);
   }
-  return { root, primary: file.name, files: builder.files };
+  return { root, primary: file.name, files: builder.files, layers: builder.layers, notes: builder.notes };
 }
 
 /**
@@ -101,6 +104,8 @@ function hydraFolders(primary: MapNode, environment: Environment | undefined): s
 
 class Builder {
   readonly files: string[] = [];
+  readonly layers: string[] = [];
+  readonly notes: Problem[] = [];
   readonly #search: SearchPath;
   readonly #choices: Choice[];
   readonly #used = new Set<Choice>();
@@ -117,7 +122,16 @@ class Builder {
     const items = readDefaults(content);
     for (const item of items)
       if (item !== "_self_" && item.override) this.#choices.push({ ...item, text: placeOf(item.origin) });
-    let root = this.#include(content, name, "", []);
+    const { presets, rest } = rootPresets(content, this.#search);
+    const wished = presets.map((item) => ({ ...item, text: placeOf(item.origin) }));
+    this.#choices.push(...wished);
+    for (const { group, option, origin } of presets) this.#noteRootPreset(group, option, origin);
+    let root = this.#include(rest, name, "", []);
+    // Where the defaults name no such preset, it lies below all else.
+    for (const item of wished) {
+      if (this.#used.has(item)) continue;
+      root = mergeMaps(this.#entry(item, "", []), root);
+    }
     for (const choice of added) {
       const entry = { ...choice, optional: false, override: false, origin: commandLine };
       root = mergeMaps(root, this.#entry(entry, "", []));
@@ -141,8 +155,10 @@ class Builder {
     const own = mount({ ...content, entries: withoutDefaults(content) }, at);
     let result = map([], content.origin);
     for (const item of readDefaults(content)) {
-      if (item === "_self_") result = mergeMaps(result, own);
-      else if (!item.override) result = mergeMaps(result, this.#entry(item, group, at));
+      if (item === "_self_") {
+        this.layers.push(name);
+        result = mergeMaps(result, own);
+      } else if (!item.override) result = mergeMaps(result, this.#entry(item, group, at));
     }
     this.#open.pop();
     return result;
@@ -171,6 +187,11 @@ class Builder {
     );
   }
 
+  #noteRootPreset(group: string, option: string | null, origin: Origin): void {
+    const message = `understood as the preset "${group}: ${option}" of defaults`;
+    this.notes.push({ severity: "note", path: group, place: placeOf(origin), message });
+  }
+
   #choiceFor(written: string, group: string, at: readonly string[]): Choice | undefined {
     const here = at.join(".");
     const fits = (choice: Choice): boolean =>
@@ -188,6 +209,16 @@ class Builder {
     if (direct || !group.includes("/")) return direct;
     return this.#search.find(join(group.slice(0, group.lastIndexOf("/")), option));
   }
+}
+
+/** `env/train: NAME` among a file's own keys, as some guides print it: a preset, for want of a list around it. */
+function rootPresets(content: MapNode, search: SearchPath): { presets: DefaultsEntry[]; rest: MapNode } {
+  const isPreset = ([key, value]: readonly [string, ConfigNode]): boolean =>
+    key.includes("/") && value.kind === "scalar" && search.hasGroup(key.slice(0, key.indexOf("/")));
+  const entries = [...content.entries];
+  const presets = entries.filter(isPreset).map(([key, value]) => readChoice(key, value, value.origin));
+  const rest = entries.filter((entry) => !isPreset(entry));
+  return { presets, rest: { ...content, entries: new Map(rest) } };
 }
 
 function withoutDefaults(content: MapNode): MapNode["entries"] {

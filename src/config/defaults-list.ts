@@ -53,7 +53,8 @@ function readName(text: string, origin: Origin): DefaultsEntry {
   };
 }
 
-function readChoice(key: string, value: ConfigNode, origin: Origin): DefaultsEntry {
+/** One line `group: option`. */
+export function readChoice(key: string, value: ConfigNode, origin: Origin): DefaultsEntry {
   const words = key.trim().split(/\s+/);
   const [group = "", at] = (words.pop() ?? "").split("@");
   const stray = words.find((word) => word !== "override" && word !== "optional");

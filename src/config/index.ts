@@ -12,7 +12,7 @@ export {
   placeComponents,
 } from "./placement.ts";
 export { type PlacementMode, type Plan, planRun } from "./plan.ts";
-export { planText } from "./plan-text.ts";
+export { planText, remarkLines } from "./plan-text.ts";
 export { type Problem, problemText } from "./problem.ts";
 export { type CheckedConfig, type ReadOptions, readConfig } from "./read-config.ts";
 export { type SamplingMode, samplingMode } from "./sampling.ts";

@@ -11,6 +11,8 @@ export interface Move {
   /** New keys and their values (`undefined`: nothing to write). Absent: the key is dropped. */
   readonly to?: (value: Plain, look: Look) => Record<string, Plain | undefined>;
   readonly why?: string;
+  /** What the key is, where it is no old name. */
+  readonly called?: string;
   /** Absent: whatever else the file says. */
   readonly when?: (look: Look) => boolean;
 }
@@ -51,10 +53,41 @@ export const renamedValues: Readonly<Record<string, Readonly<Record<string, stri
   "actor.model.value_type": levels,
 };
 
+/**
+ * Keys of an environment's preset at the root of a file, as the guides to OpenSora and Wan print them: they are about
+ * training.
+ */
+const presetKeys = [
+  "env_type",
+  "wm_env_type",
+  "simulator_type",
+  "task_suite_name",
+  "enable_kir",
+  "initial_image_path",
+  "VAE_path",
+  "model_path",
+  "reward_model",
+  "world_model_cfg",
+];
+
+/** Beside a world's own keys, `simulator_type` names the simulator that the world imitates. */
+function simulatorType(
+  section: "train" | "eval",
+  value: Plain,
+  look: Look,
+): Record<string, Plain | undefined> {
+  const at = `env.${section}`;
+  const type = look(`${at}.env_type`);
+  const imagined = String(type).endsWith("_wm");
+  if (value === "libero" && (imagined || look(`${at}.VAE_path`) !== undefined))
+    return { [`${at}.env_type`]: imagined ? type : "wan_wm", [`${at}.wm_env_type`]: "libero" };
+  return { [`${at}.env_type`]: environmentTypes[section][String(value)] ?? value };
+}
+
 const environmentMoves = (section: "train" | "eval"): Move[] => [
   {
     from: `env.${section}.simulator_type`,
-    to: (value) => ({ [`env.${section}.env_type`]: environmentTypes[section][String(value)] ?? value }),
+    to: (value, look) => simulatorType(section, value, look),
   },
   rename(`env.${section}.only_eval`, `env.${section}.is_eval`),
   drop(`env.${section}.num_group`, "follows from total_num_envs and group_size"),
@@ -84,7 +117,26 @@ const chunkSteps = (section: "train" | "eval") => (value: Plain, look: Look) => 
   ),
 });
 
+/** One block for both: films of training and evaluation must not overwrite each other. */
+function sharedVideos(block: Plain): Record<string, Plain | undefined> {
+  const folder = (block as { readonly video_base_dir?: Plain } | null)?.video_base_dir;
+  if (typeof folder !== "string") return { "env.train.video_cfg": block, "env.eval.video_cfg": block };
+  const apart = folder.replace(/\/train\/*$/, "").replace(/\/+$/, "");
+  return {
+    "env.train.video_cfg": block,
+    "env.eval.video_cfg": { ...(block as object), video_base_dir: `${apart}/eval` },
+  };
+}
+
+/** A service is switched on or off beside the others. */
+function withService(name: string, on: unknown, others: Plain | undefined): readonly Plain[] | undefined {
+  if (typeof on !== "boolean") return undefined;
+  const rest = [others ?? []].flat().filter((each) => each !== name);
+  return on ? [...rest, name] : others === undefined ? undefined : rest;
+}
+
 export const moves: readonly Move[] = [
+  ...presetKeys.map((key) => ({ ...rename(key, `env.train.${key}`), called: "belongs to an environment" })),
   ...environmentMoves("train"),
   ...environmentMoves("eval"),
   {
@@ -175,10 +227,14 @@ export const moves: readonly Move[] = [
   {
     from: "trainer.logger.wandb",
     to: (_, look) => ({
-      "runner.logger.logger_backends": look("trainer.logger.wandb.enable") === true ? ["wandb"] : undefined,
+      "runner.logger.logger_backends": withService(
+        "wandb",
+        look("trainer.logger.wandb.enable"),
+        look("runner.logger.logger_backends"),
+      ),
       "runner.logger.project_name": look("trainer.logger.wandb.project_name"),
       "runner.logger.experiment_name": look("trainer.logger.wandb.experiment_name"),
     }),
   },
-  rename("video_cfg", ...both("video_cfg")),
+  { from: "video_cfg", called: "a block for all environments", to: sharedVideos },
 ];

@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { laterWord } from "./later-word.ts";
 import { migrateLegacyKeys } from "./legacy.ts";
+import { mergeMaps } from "./merge.ts";
 import { type MapNode, plain } from "./tree.ts";
 import { parseYaml } from "./yaml-file.ts";
 
 const migrate = (text: string) => {
-  const { root, notes } = migrateLegacyKeys(parseYaml(text, "old.yaml").content);
+  const { root, notes } = migrateLegacyKeys(parseYaml(text, "old.yaml").content, laterWord(["old.yaml"]));
   return {
     config: plain(root),
     notes: notes.map((note) => `${note.place} ${note.path}: ${note.message}`),
@@ -38,7 +40,7 @@ test("chunk steps become actions", () => {
   });
 });
 
-test("a value that the new place already has is kept, and the note says so", () => {
+test("of two values in one file the lower line counts, and the note says so", () => {
   const { config, notes } = migrate(
     "algorithm: {auto_reset: true}\nenv: {train: {auto_reset: false}, eval: {}}\n",
   );
@@ -46,7 +48,59 @@ test("a value that the new place already has is kept, and the note says so", () 
     algorithm: {},
     env: { train: { auto_reset: false }, eval: { auto_reset: true } },
   });
-  assert.match(notes[0] ?? "", /env\.train\.auto_reset, which is already set and env\.eval\.auto_reset/);
+  assert.match(
+    notes[0] ?? "",
+    /but env\.train\.auto_reset: false of old\.yaml:2 is the later word and counts/,
+  );
+});
+
+test("an old key below a new one in the same file replaces its value, with a warning", () => {
+  const { root, notes } = migrateLegacyKeys(
+    parseYaml("env: {train: {auto_reset: false}}\nalgorithm: {auto_reset: true}\n", "old.yaml").content,
+    laterWord(["old.yaml"]),
+  );
+  assert.deepEqual(plain(root), { env: { train: { auto_reset: true } }, algorithm: {} });
+  assert.equal(notes[0]?.severity, "warning");
+  assert.match(notes[0]?.message ?? "", /true replaces env\.train\.auto_reset: false of old\.yaml:1/);
+});
+
+test("a user's block of an older page is laid key by key over the preset that his file includes", () => {
+  const preset = parseYaml(
+    "runner: {logger: {logger_backends: [tensorboard], project_name: ours}}\n" +
+      "env:\n  train: {video_cfg: {save_video: False, fps: 20, video_base_dir: a/train}}\n" +
+      "  eval: {video_cfg: {save_video: False, video_base_dir: a/eval}}\n",
+    "preset.yaml",
+  ).content;
+  const mine = parseYaml(
+    "video_cfg: {save_video: True, video_base_dir: ./films/train}\n" +
+      "trainer: {logger: {wandb: {enable: True, project_name: mine}}}\n",
+    "mine.yaml",
+  ).content;
+  const { root, notes } = migrateLegacyKeys(mergeMaps(preset, mine), laterWord(["preset.yaml", "mine.yaml"]));
+  assert.deepEqual(plain(root), {
+    runner: { logger: { logger_backends: ["tensorboard", "wandb"], project_name: "mine" } },
+    env: {
+      train: { video_cfg: { save_video: true, fps: 20, video_base_dir: "./films/train" } },
+      eval: { video_cfg: { save_video: true, video_base_dir: "./films/eval" } },
+    },
+  });
+  assert.deepEqual(
+    notes.map(({ severity }) => severity),
+    ["warning", "warning"],
+  );
+});
+
+test("Wan's guide calls the simulator that the world imitates simulator_type", () => {
+  const { config } = migrate("env: {train: {simulator_type: libero, VAE_path: x.pth, enable_kir: True}}\n");
+  assert.deepEqual(config, {
+    env: { train: { VAE_path: "x.pth", enable_kir: true, env_type: "wan_wm", wm_env_type: "libero" } },
+  });
+});
+
+test("keys of an environment's preset at the root of a file are about training", () => {
+  const { config, notes } = migrate("env: {train: {}}\nenable_kir: False\nworld_model_cfg: {chunk: 8}\n");
+  assert.deepEqual(config, { env: { train: { enable_kir: false, world_model_cfg: { chunk: 8 } } } });
+  assert.match(notes[0] ?? "", /enable_kir: belongs to an environment; understood as env\.train\.enable_kir/);
 });
 
 test("older names of simulators, losses and models are understood", () => {

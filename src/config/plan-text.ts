@@ -164,10 +164,15 @@ function disk(plan: Plan): string[] {
 function remarks(plan: Plan): string[] {
   const { problems } = plan.checked;
   const section = (title: string, severity: "warning" | "note"): string[] => {
-    const lines = grouped(problems.filter((each) => each.severity === severity));
+    const lines = remarkLines(problems, severity);
     return lines.length > 0 ? ["", title, ...lines.map((line) => `  ${line}`)] : [];
   };
   return [...section("warnings", "warning"), ...section("notes", "note")];
+}
+
+/** What a plan and a run say about their configuration, of one kind, each with the place that wrote it. */
+export function remarkLines(problems: readonly Problem[], severity: "warning" | "note"): string[] {
+  return grouped(problems.filter((each) => each.severity === severity));
 }
 
 /** Settings that share a remark share a line. */

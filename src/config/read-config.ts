@@ -19,6 +19,7 @@ import {
 } from "./frame/index.ts";
 import { ineffectiveKeys } from "./ineffective.ts";
 import { type Environment, resolveInterpolations } from "./interpolation.ts";
+import { laterWord } from "./later-word.ts";
 import { groupAliases, migrateLegacyKeys } from "./legacy.ts";
 import { missingFiles } from "./missing-files.ts";
 import { type ClusterShape, clusterShape, type Placement, placeComponents } from "./placement.ts";
@@ -75,9 +76,10 @@ export async function readConfig(given: string, options: ReadOptions): Promise<C
   const environment = options.environment ?? process.env;
   const overrides = options.overrides ?? [];
   const composition = compose({ search, id, overrides, environment, mayAdd: frameKnows, groupAliases });
-  const migration = migrateLegacyKeys(resolveInterpolations(composition.root, environment));
-  const aligned = alignGroups(alignValues(joinPlacementKeys(migration.root)), composition.primary);
-  const problems: Problem[] = [...migration.notes, ...aligned.notes];
+  const isLater = laterWord(composition.layers);
+  const migration = migrateLegacyKeys(resolveInterpolations(composition.root, environment), isLater);
+  const aligned = alignGroups(alignValues(joinPlacementKeys(migration.root, isLater)), composition.primary);
+  const problems: Problem[] = [...composition.notes, ...migration.notes, ...aligned.notes];
   const {
     config,
     families,

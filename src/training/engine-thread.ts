@@ -4,6 +4,7 @@
  * It reads the configuration itself (what was checked holds functions, which do not travel), runs, and reports by messages.
  */
 import { parentPort, workerData } from "node:worker_threads";
+import { remarkLines } from "#config";
 import { asUserError } from "#registry";
 import type { EngineRequest, FromEngine, ToEngine } from "./engine.ts";
 import { evaluateOnly } from "./evaluate-only.ts";
@@ -39,8 +40,8 @@ async function work(): Promise<void> {
     requireFiles: true,
     ...(request.configPath !== undefined && { configPath: request.configPath }),
   });
-  for (const { severity, path, message } of checked.problems)
-    if (severity === "warning") send({ kind: "say", line: `warning: ${path}: ${message}` });
+  for (const severity of ["warning", "note"] as const)
+    for (const line of remarkLines(checked.problems, severity)) reporter.say(`${severity}: ${line}`);
   if (request.work === "evaluate") {
     const file = describeEvaluation(checked, await evaluateOnly(checked, reporter));
     writeEvaluation(request.resultFile, file);

@@ -10,12 +10,25 @@ import type { Tensor } from "#tensor";
 export function readWeights(path: string): Map<string, Tensor> {
   if (!existsSync(path))
     throw new UserError(`no weights at ${path}: set the path to the downloaded world's folder`);
-  if (statSync(path).isDirectory()) return openCheckpoint(path).read();
+  if (statSync(path).isDirectory()) return readFolder(path);
   const isShard = /-\d{5}(-of-\d{5})?\.safetensors$/.test(path);
   if (isShard && existsSync(join(dirname(path), "model.safetensors.index.json"))) {
     return openCheckpoint(dirname(path)).read();
   }
   return path.endsWith(".safetensors") ? readSafetensors(path) : readTorchState(path);
+}
+
+/** A saved model's folder, or one with the published single file. */
+function readFolder(folder: string): Map<string, Tensor> {
+  const published = join(folder, "model-00001.safetensors");
+  const indexed = existsSync(join(folder, "model.safetensors.index.json"));
+  return !indexed && existsSync(published) ? readSafetensors(published) : openCheckpoint(folder).read();
+}
+
+/** Beside the weights; of a folder of weights inside it, or else beside the folder. */
+export function descriptionOf(path: string): string {
+  const inside = join(path, "config.json");
+  return existsSync(inside) ? inside : join(dirname(path), "config.json");
 }
 
 /** Sizes from a config file beside the weights; the schema's defaults where there is none. */

@@ -81,6 +81,14 @@ for (const [what, args, message] of mistakes) {
   });
 }
 
+test("a run says what it understood of its configuration, as a plan does", async () => {
+  const { code, text } = await reverie(
+    run(newFolder(), "runner.max_epochs=0", "+algorithm.require_values=False"),
+  );
+  assert.equal(code, 0, text);
+  assert.match(text, /note: command line: algorithm\.require_values: no longer used/);
+});
+
 test("resuming from a damaged checkpoint is refused, and says which file", async () => {
   const logs = newFolder();
   assert.equal((await reverie(run(logs, "runner.max_epochs=1"))).code, 0);

@@ -1,16 +1,16 @@
 /**
  * Reads an OpenSora world's parts from the published layout.
  *
- * `config.json`, `model-00001.safetensors` (or shards with an index), `vae/`, `dataset_statistics.json`. The
+ * `config.json`, `model-00001.safetensors` (or shards with an index, or a folder with them), `vae/`, `dataset_statistics.json`. The
  * autoencoder's attention may carry the names of diffusers before 0.17 (`query`, `proj_attn`).
  */
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { z } from "zod";
 import { readJsonFile } from "#formats";
 import type { ModuleOptions } from "#nn";
 import { UserError } from "#registry";
 import { AutoencoderKL, sdxlSizes } from "../autoencoder-kl/autoencoder-kl.ts";
-import { readSizes, readWeights, renamed } from "../weight-files.ts";
+import { descriptionOf, readSizes, readWeights, renamed } from "../weight-files.ts";
 import { STDiT3 } from "./model.ts";
 import { type STDiT3Sizes, stdit3Sizes } from "./sizes.ts";
 
@@ -21,7 +21,7 @@ export interface ActionStatistics {
 }
 
 export function loadDenoiser(path: string, options: ModuleOptions): { denoiser: STDiT3; sizes: STDiT3Sizes } {
-  const sizes = readSizes(stdit3Sizes, join(dirname(path), "config.json"));
+  const sizes = readSizes(stdit3Sizes, descriptionOf(path));
   const denoiser = new STDiT3(sizes, { ...options, device: "meta" });
   denoiser.loadState(readWeights(path), { source: path });
   return { denoiser: denoiser.to(options), sizes };

@@ -4,16 +4,14 @@
  * Keys may carry a `model.` prefix. The scalars `action_scale` and `action_scale1` of older files are no
  * longer part of the network and are dropped. Published folders have no config file; ours may.
  */
-import { dirname, join } from "node:path";
 import type { ModuleOptions } from "#nn";
 import type { Tensor } from "#tensor";
-import { readSizes, readWeights, renamed } from "../weight-files.ts";
+import { descriptionOf, readSizes, readWeights, renamed } from "../weight-files.ts";
 import { WanDiT } from "./model.ts";
 import { type WanSizes, wanSizes } from "./sizes.ts";
 import { WanVAE } from "./vae.ts";
 
-export const readWanSizes = (path: string): WanSizes =>
-  readSizes(wanSizes, join(dirname(path), "config.json"));
+export const readWanSizes = (path: string): WanSizes => readSizes(wanSizes, descriptionOf(path));
 
 export function loadDenoiser(path: string, sizes: WanSizes, options: ModuleOptions): WanDiT {
   const denoiser = new WanDiT(sizes, { ...options, device: "meta" });
