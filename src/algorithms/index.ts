@@ -16,18 +16,23 @@ export { type AlgorithmSettings, algorithmSettings } from "./settings.ts";
 export { dealMinibatches } from "./shuffle.ts";
 export { shuffleAdvantages } from "./shuffled-advantages.ts";
 
+/** What the reference computes whatever its file says. */
+const referenceAggregation = "seq-mean-token-mean";
+
 const section: FamilySettings = {
   settings: algorithmSettings,
-  check: (settings) =>
-    settings.loss_agg_func === "token-mean"
-      ? [
+  check: ({ loss_agg_func: chosen }) =>
+    chosen === undefined || chosen === referenceAggregation
+      ? []
+      : [
           {
             path: "loss_agg_func",
             severity: "warning",
-            message: "is obeyed here, but the reference ignores it: for its loss write seq-mean-token-mean",
+            message:
+              `${chosen} is obeyed here. RLinf has the key in its files and ignores it: its loss is always ${referenceAggregation}. ` +
+              `So this run trains another loss than RLinf with the same file; for RLinf's loss set algorithm.loss_agg_func=${referenceAggregation}`,
           },
-        ]
-      : [],
+        ],
 };
 
 export const algorithms = new Registry<Algorithm & FamilySettings>("algorithm (adv_type)", {

@@ -72,13 +72,18 @@ export function canPaste({ guide, text }: SeedBlock): boolean {
 const shippedText = (guide: string): string =>
   readFileSync(join(shippedConfigs, `${configOf[guide]}.yaml`), "utf8");
 
+/** The file that a user has then. */
+export const blockFile = ({ guide, text }: SeedBlock, manner: Manner): string =>
+  `${manner === "pasted" ? shippedText(guide) : `defaults: [${configOf[guide]}]\n`}\n${text}`;
+
+export const planOverrides = (block: SeedBlock): string[] => [`cluster.simulated_devices=${devices(block)}`];
+
 export async function readWithBlock(block: SeedBlock, manner: Manner): Promise<CheckedConfig> {
   const folder = mkdtempSync(join(tmpdir(), "reverie-seed-"));
   const file = join(folder, "mine.yaml");
-  const above = manner === "pasted" ? shippedText(block.guide) : `defaults: [${configOf[block.guide]}]\n`;
-  writeFileSync(file, `${above}\n${block.text}`);
+  writeFileSync(file, blockFile(block, manner));
   try {
-    return await readConfig(file, { families, overrides: [`cluster.simulated_devices=${devices(block)}`] });
+    return await readConfig(file, { families, overrides: planOverrides(block) });
   } finally {
     rmSync(folder, { recursive: true });
   }
