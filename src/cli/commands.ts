@@ -40,7 +40,7 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     load: async () => (await import("./world/index.ts")).worldCommand,
   },
   fetch: {
-    summary: "prepare a benchmark or a model on this machine (fetch libero, fetch owner/name)",
+    summary: "prepare a benchmark, model, world or dataset on this machine (fetch libero, fetch owner/name)",
     load: async () => (await import("./fetch.ts")).fetchCommand,
   },
   export: {

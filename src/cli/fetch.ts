@@ -1,4 +1,4 @@
-/** `fetch libero` prepares a benchmark's files on this machine, `fetch owner/name` a model's; both once. */
+/** `fetch libero` prepares a benchmark's files on this machine, `fetch owner/name` a model's, a world's or a dataset's; each once. */
 import { parseArgs } from "node:util";
 import { liberoFolder, prepareLibero } from "#envs";
 import { UserError } from "#registry";
@@ -6,16 +6,21 @@ import type { Command } from "./command.ts";
 import { fetchModelCommand } from "./fetch-model/command.ts";
 
 export const fetchCommand: Command = {
-  usage: "fetch libero|OWNER/MODEL [--from FOLDER|ARCHIVE] [--to FOLDER] [--wheels FOLDER] [--revision NAME]",
+  usage:
+    "fetch libero|[datasets/]OWNER/NAME [--from FOLDER|ARCHIVE] [--to FOLDER] [--wheels FOLDER] [--revision NAME]",
   details: `  --from PATH       takes the files from a local folder or archive instead of the network
   --to FOLDER       where they go; default: below $REVERIE_HOME, else below ~/.cache/reverie
   --wheels FOLDER   LIBERO: Python wheels that are already here
-  --revision NAME   a model's branch, tag or commit
+  --revision NAME   a branch, tag or commit on the Hugging Face Hub; default main
 
-What is already there is checked and kept; an interrupted fetch goes on where it stopped.
+OWNER/NAME is a policy or a world, datasets/OWNER/NAME a dataset; docs/checkpoints.md lists what is published. All files are of one commit, which
+is said and written to reverie-source.json beside them, with their hashes. What is already there is checked and kept; an interrupted fetch goes on
+where it stopped. HF_ENDPOINT names a mirror, HF_TOKEN opens private repositories.
 
   reverie fetch libero
-  reverie fetch RLinf/RLinf-OpenVLAOFT-LIBERO-90-Base-Lora`,
+  reverie fetch RLinf/RLinf-OpenVLAOFT-LIBERO-90-Base-Lora
+  reverie fetch RLinf/RLinf-Wan-LIBERO-Spatial
+  reverie fetch datasets/jzndd/evac_for_rlinf --from copy/of/the/folder`,
 
   async run(argv) {
     const { values, positionals } = parseArgs({
@@ -31,7 +36,9 @@ What is already there is checked and kept; an interrupted fetch goes on where it
     const [what = "", ...more] = positionals;
     if (more.length === 0 && what.includes("/")) return fetchModelCommand({ repo: what, ...values });
     if (more.length > 0 || what !== "libero")
-      throw new UserError(`fetch what? libero, or a model as owner/name; usage: reverie ${this.usage}`);
+      throw new UserError(
+        `fetch what? libero, or owner/name of a model or world, or datasets/owner/name; usage: reverie ${this.usage}`,
+      );
     const folder = values.to ?? liberoFolder();
     const { from, wheels } = values;
     const options = { folder, ...(from !== undefined && { from }), ...(wheels !== undefined && { wheels }) };

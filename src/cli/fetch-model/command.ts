@@ -1,21 +1,32 @@
 /** The model half of `reverie fetch`: progress on the terminal, and what to write into a config afterwards. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { type FetchModelOptions, fetchModel } from "./index.ts";
 
 export async function fetchModelCommand(options: FetchModelOptions): Promise<void> {
   const began = performance.now();
   const say = (line: string): void => console.log(line);
-  const token = process.env.HF_TOKEN;
   const onBytes = process.stdout.isTTY ? progress() : undefined;
-  const { folder, files, fetched, bytes } = await fetchModel({
+  const { folder, files, fetched, bytes, commit } = await fetchModel({
     ...options,
     say,
-    ...(token !== undefined && { token }),
     ...(onBytes && { onBytes }),
   });
   if (onBytes) process.stdout.write("\n");
   const seconds = ((performance.now() - began) / 1000).toFixed(0);
   say(`${fetched} of ${files} files fetched in ${seconds} s, ${(bytes / 1e9).toFixed(2)} GB in all`);
-  say(`use it with actor.model.model_path=${folder}`);
+  say(`commit ${commit ?? "unknown"}; hashes in ${folder}/reverie-source.json`);
+  say(`use it with ${settingFor(folder)}`);
+}
+
+/** Which setting a folder is for, by what it holds. */
+export function settingFor(folder: string): string {
+  const has = (name: string): boolean => existsSync(join(folder, name));
+  if (has("Wan2.2_VAE.pth")) return `env.train.wan_wm_hf_ckpt_path=${folder}`;
+  if (has("vae") && has("dataset")) return `env.train.opensora_wm_hf_ckpt_path=${folder}`;
+  if (has("adapter_config.json")) return `actor.model.is_lora=True actor.model.lora_path=${folder}`;
+  if (has("config.json")) return `actor.model.model_path=${folder}`;
+  return `the settings that name its files, in ${folder}`;
 }
 
 /** One line that overwrites itself, a few times a second. */

@@ -1,22 +1,29 @@
 /**
- * `fetch <owner>/<name>`: a model's folder from the Hugging Face Hub, or from a folder that somebody copied here.
+ * `fetch <owner>/<name>`: a model, a world or a dataset from the Hugging Face Hub, or from a folder that somebody copied here.
  *
- * Only what loading needs is fetched: configuration, tokenizer, statistics and weights, not Python's pickled duplicates.
+ * Every file is of one commit, asked for once, and is checked against its hash. `reverie-source.json` beside the files keeps both.
  */
-import { copyFileSync, existsSync, mkdirSync, readdirSync, statSync } from "node:fs";
-import { homedir } from "node:os";
+import { existsSync, mkdirSync, statfsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { HubApiError, type ListFileEntry, listFiles } from "@huggingface/hub";
 import { UserError } from "#registry";
+import { chooseFiles } from "./choose-files.ts";
+import { copyFolder } from "./copy-folder.ts";
 import { download } from "./download.ts";
+import { authorization, commitOf, filesOf, type HubFile } from "./hub.ts";
+import { fileAddress, hubAddress, type Repository, repositoryFolder, repositoryOf } from "./repository.ts";
+import { readSource, writeSource } from "./source-file.ts";
+
+export { repositoryFolder, repositoryOf } from "./repository.ts";
+export { sourceFile } from "./source-file.ts";
 
 export interface FetchModelOptions {
   readonly repo: string;
   readonly to?: string | undefined;
   readonly from?: string | undefined;
   readonly revision?: string | undefined;
-  readonly hubUrl?: string;
-  readonly token?: string | undefined;
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+  /** Milliseconds without an answer after which a server is given up. */
+  readonly patience?: number;
   readonly say?: (line: string) => void;
   readonly onBytes?: (done: number, total: number, file: string) => void;
 }
@@ -26,93 +33,75 @@ export interface FetchedModel {
   readonly files: number;
   readonly fetched: number;
   readonly bytes: number;
+  /** Of the repository; absent where a copied folder does not know it. */
+  readonly commit?: string | undefined;
 }
-
-/** `$REVERIE_HOME/models/<owner>/<name>`, else under `~/.cache/reverie`. */
-export function modelFolder(repo: string, environment: NodeJS.ProcessEnv = process.env): string {
-  return join(environment.REVERIE_HOME ?? join(homedir(), ".cache", "reverie"), "models", repo);
-}
-
-const isRepo = (name: string): boolean => /^[\w.-]+\/[\w.-]+$/.test(name) && !name.includes("..");
 
 export async function fetchModel(options: FetchModelOptions): Promise<FetchedModel> {
-  const { repo, from } = options;
-  if (!isRepo(repo))
-    throw new UserError(`"${repo}" is not a model's name; expected owner/name, as on huggingface.co`);
-  const folder = options.to ?? modelFolder(repo);
-  return from === undefined ? fetchFromHub(folder, options) : copyFolder(from, folder, options);
+  const { environment = process.env, from } = options;
+  const repository = repositoryOf(options.repo, environment);
+  const folder = options.to ?? repositoryFolder(repository, environment);
+  if (from === undefined) return fetchFromHub(repository, folder, options);
+  if (options.revision !== undefined)
+    throw new UserError("--revision has no meaning with --from: a folder holds one version");
+  const { skipped, checked, ...copied } = await copyFolder(from, folder, repository);
+  options.say?.(skippedText(skipped));
+  options.say?.(
+    `${checked} of ${copied.files} files checked against their published hash, the rest byte by byte only`,
+  );
+  return { folder, ...copied };
 }
 
-async function fetchFromHub(folder: string, options: FetchModelOptions): Promise<FetchedModel> {
-  const { repo, revision = "main", hubUrl = "https://huggingface.co", token, say, onBytes } = options;
-  const wanted = chooseFiles(await listAll(options));
+async function fetchFromHub(
+  repository: Repository,
+  folder: string,
+  options: FetchModelOptions,
+): Promise<FetchedModel> {
+  const { environment = process.env, revision = "main", patience = 60_000, say, onBytes } = options;
+  const hub = hubAddress(environment);
+  const token = environment.HF_TOKEN || undefined;
+  const asked = { hub, token, patience };
+  const commit = await commitOf(repository, revision, asked);
+  const { wanted, skipped } = chooseFiles(await filesOf(repository, commit, asked), repository.kind);
   const total = wanted.reduce((sum, { size }) => sum + size, 0);
-  say?.(`${wanted.length} files, ${(total / 1e9).toFixed(2)} GB, to ${folder}`);
-  let done = 0;
-  let fetched = 0;
-  for (const { path, size, lfs, oid } of wanted) {
-    const url = `${hubUrl}/${repo}/resolve/${encodeURIComponent(revision)}/${path}`;
+  say?.(`${repository.name} at commit ${commit} (${revision}), from ${hub}`);
+  const earlier = readSource(folder)?.commit;
+  if (earlier !== undefined && earlier !== commit)
+    say?.(`${folder} holds commit ${earlier}: what differs is replaced`);
+  say?.(skippedText(skipped.map(({ path }) => path)));
+  say?.(`${wanted.length} files, ${gigabytes(total)}, to ${folder}`);
+  mkdirSync(folder, { recursive: true });
+  requireRoom(folder, wanted);
+  const reading = { headers: authorization(token), patience };
+  let [done, fetched] = [0, 0];
+  for (const { path, ...expected } of wanted) {
     const count = (bytes: number): void => onBytes?.((done += bytes), total, path);
-    const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
-    const expected = { size, sha256: lfs?.oid, gitSha1: lfs ? undefined : oid };
-    if (await download(url, join(folder, path), expected, { headers, onBytes: count })) fetched++;
+    const url = fileAddress(hub, repository, commit, path);
+    if (await download(url, join(folder, path), expected, { ...reading, onBytes: count })) fetched++;
   }
-  return { folder, files: wanted.length, fetched, bytes: total };
+  const files = Object.fromEntries(wanted.map(({ path, ...expected }) => [path, expected]));
+  writeSource(folder, { repository: repository.name, kind: repository.kind, commit, files });
+  return { folder, files: wanted.length, fetched, bytes: total, commit };
 }
 
-async function listAll({ repo, revision, hubUrl, token }: FetchModelOptions): Promise<ListFileEntry[]> {
-  const entries: ListFileEntry[] = [];
-  const access = token === undefined ? {} : { accessToken: token };
-  const place = {
-    ...(revision !== undefined && { revision }),
-    ...(hubUrl !== undefined && { hubUrl }),
-    ...access,
-  };
-  try {
-    for await (const entry of listFiles({ repo, recursive: true, ...place })) entries.push(entry);
-  } catch (error) {
-    throw new UserError(explain(repo, error));
-  }
-  return entries.filter(({ type }) => type === "file");
-}
-
-function explain(repo: string, error: unknown): string {
-  const status = error instanceof HubApiError ? error.statusCode : undefined;
-  if (status === 401 || status === 403)
-    return `${repo} is private, gated or misspelt; set HF_TOKEN to a token that may read it`;
-  if (status === 404) return `the Hugging Face Hub has no model ${repo}, or not at this revision`;
-  return `the Hugging Face Hub cannot be asked for ${repo} (${(error as Error).message}); with a copy of its folder, use --from FOLDER`;
-}
-
-const needed = /\.(json|safetensors|model|txt|pt)$/;
-
-/** Paths come from a server: none may lead out of the folder. */
-export function chooseFiles(entries: readonly ListFileEntry[]): ListFileEntry[] {
-  const bad = entries.find(({ path }) => path.startsWith("/") || path.split("/").includes(".."));
-  if (bad)
+/** Before the first byte: a disk that cannot hold what is still to come. */
+function requireRoom(folder: string, wanted: readonly HubFile[]): void {
+  const there = ({ path, size }: HubFile): boolean =>
+    existsSync(join(folder, path)) && statSync(join(folder, path)).size === size;
+  const needed = wanted.filter((file) => !there(file)).reduce((sum, { size }) => sum + size, 0);
+  const { bavail, bsize } = statfsSync(folder);
+  if (needed > bavail * bsize)
     throw new UserError(
-      `the server offers a file called ${bad.path}, which leads out of its folder; nothing is fetched`,
+      `${gigabytes(needed)} are to come and ${dirname(folder)} has room for ${gigabytes(bavail * bsize)}; make room, or give another --to FOLDER`,
     );
-  const chosen = entries.filter(({ path }) => needed.test(path) && !path.startsWith("."));
-  if (chosen.some(({ path }) => path.endsWith(".safetensors"))) return chosen;
-  throw new UserError("this repository has no .safetensors weights, and others are not read");
 }
 
-/** A folder that somebody brought: the same files, copied unless they are there already. */
-function copyFolder(from: string, to: string, { say }: FetchModelOptions): FetchedModel {
-  if (!existsSync(join(from, "config.json")))
-    throw new UserError(`${from} is not a model's folder: it has no config.json`);
-  const names = readdirSync(from, { recursive: true, encoding: "utf8" }).filter((name) => needed.test(name));
-  say?.(`${names.length} files from ${from} to ${to}`);
-  let [bytes, fetched] = [0, 0];
-  for (const name of names) {
-    const [source, target] = [join(from, name), join(to, name)];
-    const { size } = statSync(source);
-    bytes += size;
-    if (existsSync(target) && statSync(target).size === size) continue;
-    mkdirSync(dirname(target), { recursive: true });
-    copyFileSync(source, target);
-    fetched++;
-  }
-  return { folder: to, files: names.length, fetched, bytes };
+const gigabytes = (bytes: number): string => `${(bytes / 1e9).toFixed(2)} GB`;
+
+const mostNamed = 12;
+
+function skippedText(paths: readonly string[]): string {
+  if (paths.length === 0) return "no file is left out";
+  const more = paths.length > mostNamed ? ` and ${paths.length - mostNamed} more` : "";
+  return `left out, because no run reads them: ${paths.slice(0, mostNamed).join(", ")}${more}`;
 }
