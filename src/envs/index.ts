@@ -61,7 +61,5 @@ export {
   type SimulatorEnvState,
 } from "./vector/simulator-env.ts";
 export { watchAll } from "./vector/watchers.ts";
-export { glyphHeight, glyphWidth, hasInk } from "./video/bitmap-font.ts";
 export { type EpisodeVideoOptions, EpisodeVideos } from "./video/episode-videos.ts";
-export { enlarge, type Rgb, writeOn } from "./video/picture.ts";
 export { RolloutVideo, type RolloutVideoOptions } from "./video/rollout-video.ts";

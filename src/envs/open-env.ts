@@ -8,6 +8,7 @@ import { Registry, UserError } from "#registry";
 import type { Device, DType, Tensor } from "#tensor";
 import type { VectorEnv } from "./env.ts";
 import type { ChunkWatcher } from "./vector/chunk-watcher.ts";
+import type { FilmView } from "./vector/film-camera.ts";
 
 type Section = Readonly<Record<string, unknown>> & { readonly env_type: string };
 
@@ -22,6 +23,8 @@ export interface EnvPlace {
   readonly dtype?: DType;
   readonly say?: ((line: string) => void) | undefined;
   readonly watcher?: ChunkWatcher | undefined;
+  /** How a simulator draws what the watcher films; absent: as the policy sees it. */
+  readonly film?: FilmView | undefined;
 }
 
 /** Where an env stands: plain JSON, and tensors by name. */

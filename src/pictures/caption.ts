@@ -5,9 +5,10 @@
  * repeat their captions, so drawn strips are kept for a while.
  */
 import { blank, place, type Rgb } from "./rgb.ts";
-import { svgOf, svgToRgb, textElement, textWidth } from "./svg.ts";
+import { svgOf, svgToRgb, textElement, wordWidth } from "./svg.ts";
 
 const size = 14; // pixels
+const space = 4; // between words, at that size
 const rowHeight = 20;
 const margin = 8;
 const background = "#14171c";
@@ -76,16 +77,14 @@ export class Captions {
 
 /** Breaks at spaces into lines no wider than `room` pixels; a longer word stands alone and is cut by the edge. */
 export function wrap(text: string, room: number, { strong = false }: { strong?: boolean } = {}): string[] {
-  const fits = (line: string): boolean => textWidth(line, size, strong ? 600 : 400) <= room;
-  const lines: string[] = [];
-  let line = "";
+  const lines: { words: string[]; width: number }[] = [];
   for (const word of text.split(" ").filter(Boolean)) {
-    const longer = line === "" ? word : `${line} ${word}`;
-    if (line === "" || fits(longer)) line = longer;
-    else {
-      lines.push(line);
-      line = word;
-    }
+    const width = wordWidth(word, size, strong ? 600 : 400);
+    const last = lines.at(-1);
+    if (last && last.width + space + width <= room) {
+      last.words.push(word);
+      last.width += space + width;
+    } else lines.push({ words: [word], width });
   }
-  return line === "" ? lines : [...lines, line];
+  return lines.map(({ words }) => words.join(" "));
 }

@@ -34,16 +34,27 @@ export const svgToPng = (svg: string, scale = 1): Uint8Array =>
 export function svgToRgb(svg: string): Rgb {
   const { width, height, pixels } = parsed(svg).render();
   const data = new Uint8Array(3 * width * height);
-  for (let i = 0; i < width * height; i++) data.set(pixels.subarray(4 * i, 4 * i + 3), 3 * i);
+  for (let from = 0, to = 0; to < data.length; from += 4, to += 3) {
+    data[to] = pixels[from]!;
+    data[to + 1] = pixels[from + 1]!;
+    data[to + 2] = pixels[from + 2]!;
+  }
   return { width, height, data };
 }
 
-/** How wide a line of text is, in units of the SVG. */
-export function textWidth(text: string, size: number, weight = 400): number {
-  if (text.trim() === "") return 0;
-  const svg = svgOf(10, 10, textElement(text, { x: 0, y: 0, size, weight, colour: "#000" }));
-  const box = parsed(svg).getBBox();
-  return box === undefined ? 0 : box.width;
+const knownWidths = new Map<string, number>();
+const mostWidths = 4096;
+
+/** How wide a word is, in units of the SVG; measuring costs milliseconds, so answers are kept. */
+export function wordWidth(word: string, size: number, weight = 400): number {
+  const key = `${size} ${weight} ${word}`;
+  const known = knownWidths.get(key);
+  if (known !== undefined) return known;
+  if (knownWidths.size >= mostWidths) knownWidths.clear();
+  const svg = svgOf(10, 10, textElement(word, { x: 0, y: 0, size, weight, colour: "#000" }));
+  const width = parsed(svg).getBBox()?.width ?? 0;
+  knownWidths.set(key, width);
+  return width;
 }
 
 export interface TextPlace {

@@ -3,7 +3,7 @@ import type { CheckedConfig } from "#config";
 import { findSuite } from "#envs";
 import { filmEpisodes, writePairs } from "#training";
 
-const pixels = 320;
+const pixels = 256; // of the policy's camera, and of the overview beside it
 const most = 6;
 
 export async function filmPairs(path: string, before: CheckedConfig, after: CheckedConfig): Promise<void> {
@@ -14,6 +14,7 @@ export async function filmPairs(path: string, before: CheckedConfig, after: Chec
   await writePairs(path, {
     before: await filmEpisodes(before, { starts, pixels }),
     after: await filmEpisodes(after, { starts, pixels }),
-    pixels,
+    width: 2 * pixels,
+    height: pixels,
   });
 }

@@ -153,6 +153,14 @@ export interface InitStates {
   readonly data: Float64Array;
 }
 
+/** How people are shown a scene, in films. */
+export interface FilmLook {
+  /** A camera of every scene that shows robot and table; its pictures are not mirrored. */
+  readonly overview: string;
+  /** Which groups of geoms are drawn. */
+  readonly geomGroups: readonly boolean[];
+}
+
 export interface AssetPack {
   readonly name: string;
   /** MJCF with compiler, option, size and visual settings: everything else is merged into it. */
@@ -162,6 +170,7 @@ export interface AssetPack {
   readonly robots: Readonly<Record<string, Robot>>;
   readonly suites: Readonly<Record<string, readonly TaskEntry[]>>;
   readonly control: ControlSettings;
+  readonly film: FilmLook;
   /**
    * LIBERO's object samplers build x, y, z, w and write it where MuJoCo reads w, x, y, z, and its stored states depend
    * on that. `"xyzw"` reproduces it; a pack of one's own says `"wxyz"`.

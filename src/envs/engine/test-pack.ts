@@ -90,6 +90,7 @@ export function testPack(): AssetPack & { readonly folder: string; remove(): voi
     },
     suites: {},
     control: { substeps: 25, stiffness: 150, staleFirstStep: false, settleSteps: 0, observation: "last" },
+    film: { overview: "front", geomGroups: [false, true] },
     placementQuaternion: "wxyz",
     resolve: (file) => join(folder, file),
     readInitStates: () => ({ count: 0, width: 0, data: new Float64Array() }),

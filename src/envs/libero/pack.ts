@@ -26,6 +26,7 @@ export function liberoPack(folder = liberoFolder()): AssetPack {
     robots: liberoRobots,
     suites: liberoSuites,
     control: { substeps: 25, stiffness: 150, staleFirstStep: true, settleSteps: 15, observation: "drifting" },
+    film: { overview: "frontview", geomGroups: [false, true] },
     placementQuaternion: "xyzw",
     resolve,
     verify,

@@ -51,6 +51,8 @@ export function tabletopPack(): AssetPack {
     robots: { arm: tabletopArm },
     suites: tabletopSuites,
     control: { substeps: 10, stiffness: 2000, staleFirstStep: false, settleSteps: 2, observation: "last" },
+    // Group 2 is the pointer beam, which shows policies what is below the hand.
+    film: { overview: "overview", geomGroups: [false, true, false] },
     placementQuaternion: "wxyz",
     resolve,
     readInitStates(task: TaskEntry) {

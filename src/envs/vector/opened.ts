@@ -4,7 +4,7 @@ import { UserError } from "#registry";
 import { type Tensor, tensor } from "#tensor";
 import type { EnvCursor, EnvPlace, OpenedEnv, StartPool } from "../open-env.ts";
 import { findSuite } from "../packs.ts";
-import { recordersOf } from "../video/recorders.ts";
+import { filmViewOf, recordersOf } from "../video/recorders.ts";
 import { simulatorEnvSettings } from "./settings.ts";
 import { SimulatorEnv, type SimulatorEnvState } from "./simulator-env.ts";
 import { watchAll } from "./watchers.ts";
@@ -27,11 +27,13 @@ export function sentencesOf(section: Section): string[] {
 export async function openSimulator(section: Section, place: EnvPlace): Promise<OpenedEnv> {
   const given = settingsOf(section);
   const settings = { ...given, seed: given.seed + place.seedOffset };
+  const film = place.film ?? filmViewOf(section, settings);
   const watchers = [...recordersOf(section, settings, place), ...(place.watcher ? [place.watcher] : [])];
   const env = new SimulatorEnv(place.size, settings, {
     instance: place.firstSlot / place.size,
     instances: place.slots / place.size,
     ...(watchers.length > 0 && { watcher: watchAll(watchers) }),
+    film,
     ...(place.say && { say: place.say }),
   });
   return {

@@ -16,6 +16,7 @@ import { ChunkBoard } from "./chunk-board.ts";
 import type { ChunkWatcher } from "./chunk-watcher.ts";
 import { type EpisodeAccount, enterStep, episodeStats, newAccount } from "./episode-account.ts";
 import { EvaluationTally, type TaskTally } from "./evaluation-tally.ts";
+import type { FilmView } from "./film-camera.ts";
 import { HostPool } from "./host-pool.ts";
 import { readActions } from "./read-actions.ts";
 import { exhausted, locateStart, ResetIds } from "./reset-ids.ts";
@@ -32,6 +33,8 @@ export interface EnvPosition {
 export interface SimulatorEnvParts extends Partial<EnvPosition> {
   readonly say?: (line: string) => void;
   readonly watcher?: ChunkWatcher;
+  /** How films are drawn; absent: as the policy sees it. */
+  readonly film?: FilmView | undefined;
 }
 
 interface Slot {
@@ -60,6 +63,7 @@ export class SimulatorEnv implements VectorEnv {
   readonly #slots: Slot[];
   readonly #tally = new EvaluationTally();
   readonly #watcher: ChunkWatcher | undefined;
+  readonly #film: FilmView | undefined;
   /** What watchers are still doing; nothing else is played meanwhile. */
   #telling: Promise<unknown> = Promise.resolve();
 
@@ -95,12 +99,14 @@ export class SimulatorEnv implements VectorEnv {
       counted: false,
     }));
     this.#watcher = parts.watcher;
+    this.#film = parts.film;
     this.#pool = new HostPool(
       {
         suite: settings.task_suite_name,
         width: picture[1],
         height: picture[0],
         wrist: settings.wrist_camera,
+        film: parts.film,
         settleSteps: settings.settle_steps ?? undefined,
         gripperOpen: settings.reset_gripper_open,
       },
@@ -204,7 +210,8 @@ export class SimulatorEnv implements VectorEnv {
       this.#slots[slot] = { start, account: newAccount(), counted: false };
       if (start) starts.push(start);
     }
-    const sights = await this.#pool.begin(starts);
+    const film = this.#film !== undefined;
+    const sights = await this.#pool.begin(starts.map((start) => ({ ...start, film })));
     for (const [i, start] of starts.entries()) {
       const { language } = this.suite.tasks[start.task]!;
       this.#views.describe(start.slot, language);

@@ -17,12 +17,15 @@ import { actionSize, SceneSimulation } from "../engine/scene-simulation.ts";
 import { turnPicture } from "../engine/turned-picture.ts";
 import { findSuite, type Suite } from "../packs.ts";
 import { drawEvaluationStart } from "../starts/fresh-start.ts";
+import { FilmCamera, type FilmView } from "./film-camera.ts";
 
 export interface HostSettings {
   readonly suite: string;
   readonly width: number;
   readonly height: number;
   readonly wrist: boolean;
+  /** How films are drawn; absent: as the policy sees it. */
+  readonly film?: FilmView | undefined;
   /** Actions of rest after a stored start is set; the pack's own number if absent. */
   readonly settleSteps?: number | undefined;
   readonly gripperOpen: boolean;
@@ -40,6 +43,8 @@ export interface SlotStart {
   readonly fresh?: boolean | undefined;
   /** Begin from this state instead of the stored one: `[time, qpos…, qvel…]`. */
   readonly row?: Float64Array | undefined;
+  /** Also draw the start for a film. */
+  readonly film?: boolean | undefined;
 }
 
 export interface SlotChunk {
@@ -65,18 +70,20 @@ export interface Sight {
   readonly hash: string;
   /** At the beginning of an episode from a fresh start: the state before settling, `[time, qpos…, qvel…]`. */
   readonly row?: Float64Array | undefined;
+  /** For films: one picture of the start, or one of the moment after each action. */
+  readonly film?: readonly Uint8Array[] | undefined;
 }
 
 export interface ChunkSight extends Sight {
   readonly success: Uint8Array; // [C]
   readonly hashes: readonly string[]; // [C], of the state after each action
-  readonly film?: readonly Uint8Array[] | undefined; // C pictures of the main camera
 }
 
 interface Stage {
   readonly scene: Scene;
   readonly model: Model;
   readonly renderer: Renderer;
+  film?: FilmCamera | undefined;
   readonly idle: SceneSimulation[];
   playing: number;
 }
@@ -115,7 +122,7 @@ export class SlotHost {
   }
 
   #begin(start: SlotStart): Sight {
-    const { slot, task, seed } = start;
+    const { slot, task, seed, film = false } = start;
     const { world } = this.#seat(slot, task);
     const { pack } = this.#suite;
     const row = this.#rowOf(start, world);
@@ -124,12 +131,12 @@ export class SlotHost {
     const rest = new Float64Array(actionSize);
     rest[actionSize - 1] = this.#settings.gripperOpen ? -1 : 0;
     const steps = this.#settings.settleSteps ?? pack.control.settleSteps;
-    const camera = this.#camera(task, world);
+    const camera = this.#camera(task, world, film);
     for (let step = 1; step <= steps; step++) world.step(rest, step === steps ? camera.look : undefined);
     if (steps === 0) camera.look();
     const state = robotState(world.reading);
     const sight = { ...camera.seen(), state, snapshot: world.snapshot(), hash: stateHash(world) };
-    return start.fresh ? { ...sight, row } : sight;
+    return { ...sight, ...(start.fresh && { row }), ...(film && { film: [camera.filmed()] }) };
   }
 
   #rowOf({ task, trial, seed, row, fresh }: SlotStart, world: SceneSimulation): Float64Array {
@@ -138,18 +145,18 @@ export class SlotHost {
     return drawEvaluationStart(world, this.#suite.tasks[task]!.name, { seed, trial });
   }
 
-  #chunk({ slot, actions, film }: SlotChunk): ChunkSight {
+  #chunk({ slot, actions, film = false }: SlotChunk): ChunkSight {
     const { task, world } = this.#seats.get(slot) ?? missing(slot);
     const length = actions.length / actionSize;
     const success = new Uint8Array(length);
     const hashes: string[] = [];
     const pictures: Uint8Array[] = [];
-    const camera = this.#camera(task, world);
+    const camera = this.#camera(task, world, film);
     for (let i = 0; i < length; i++) {
       const action = actions.subarray(i * actionSize, (i + 1) * actionSize);
       success[i] = Number(world.step(action, film || i === length - 1 ? camera.look : undefined));
       hashes.push(stateHash(world));
-      if (film) pictures.push(camera.seen().main);
+      if (film) pictures.push(camera.filmed());
     }
     const state = robotState(world.reading);
     const sight = { ...camera.seen(), state, snapshot: world.snapshot(), hash: hashes.at(-1) ?? "" };
@@ -157,18 +164,28 @@ export class SlotHost {
   }
 
   /** Draws when told to look, and gives the last pictures drawn. */
-  #camera(task: number, world: SceneSimulation) {
-    const { renderer } = this.#stages.get(task)!;
-    const draw = (name: string) => turnPicture(renderer.render(world.simulation, name));
+  #camera(task: number, { simulation }: SceneSimulation, film: boolean) {
+    const stage = this.#stages.get(task)!;
+    const draw = (name: string) => turnPicture(stage.renderer.render(simulation, name));
+    const filmCamera = film ? this.#filmCamera(stage) : undefined;
     let main: Uint8Array = new Uint8Array(0);
     let wrist: Uint8Array | undefined;
+    let filmed: Uint8Array | undefined;
     return {
       look: () => {
         main = draw("agentview");
         if (this.#settings.wrist) wrist = draw("robot0_eye_in_hand");
+        filmed = filmCamera?.shoot(simulation);
       },
       seen: () => ({ main, wrist }),
+      filmed: () => filmed ?? main,
     };
+  }
+
+  #filmCamera(stage: Stage): FilmCamera | undefined {
+    const { film } = this.#settings;
+    if (film) stage.film ??= new FilmCamera(stage.model, this.#suite.pack.film, film);
+    return stage.film;
   }
 
   /** The slot's world of that task: the one it has, an idle one, or a new one. */
@@ -220,9 +237,10 @@ export class SlotHost {
   }
 
   #closeStage(task: number): void {
-    const { idle, renderer, model } = this.#stages.get(task)!;
+    const { idle, renderer, film, model } = this.#stages.get(task)!;
     for (const world of idle) world.dispose();
     renderer.dispose();
+    film?.dispose();
     model.dispose();
     this.#stages.delete(task);
   }

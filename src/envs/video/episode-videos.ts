@@ -2,8 +2,8 @@
 import { renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { Mp4Writer } from "#formats";
+import type { Rgb } from "#pictures";
 import type { Film, FilmedChunk, FilmedSight, FilmedStart } from "./film.ts";
-import type { Rgb } from "./picture.ts";
 import { type FilmOptions, SlotFilm } from "./slot-film.ts";
 
 export interface EpisodeVideoOptions extends FilmOptions {

@@ -7,13 +7,14 @@ export type FilmedStart =
 
 export interface FilmedSight {
   readonly main: Uint8Array; // [H, W, 3]
+  /** Pictures for people, of the film's size: one of a start, one after each action. Absent: the last one of `main` only. */
+  readonly film?: readonly Uint8Array[] | undefined;
 }
 
 export interface FilmedChunk {
   readonly slot: number;
   readonly sight: FilmedSight & {
     readonly success: ArrayLike<number>; // [C], 1 or 0
-    readonly film?: readonly Uint8Array[] | undefined; // C pictures; absent: the last one only
   };
   readonly outcomes: readonly { readonly reward: number; readonly terminated: boolean }[]; // [C]
   readonly account: { readonly elapsed: number; readonly successOnce: boolean }; // after the chunk

@@ -4,6 +4,7 @@ import { z } from "zod";
 import { ReplayRecorder } from "../episodes/replay-recorder.ts";
 import { findSuite } from "../packs.ts";
 import type { ChunkWatcher } from "../vector/chunk-watcher.ts";
+import type { FilmView } from "../vector/film-camera.ts";
 import type { SimulatorEnvSettings } from "../vector/settings.ts";
 import { EpisodeVideos } from "./episode-videos.ts";
 import type { Film } from "./film.ts";
@@ -52,6 +53,24 @@ export function filmsOf(
     : [new EpisodeVideos({ ...film, folder, every: video.every, failuresOnly: video.failures_only })];
 }
 
+/** Smaller pictures are too small for people. */
+const legibleWidth = 256;
+
+/**
+ * How a simulator draws the films that a section asks for: large enough for people, and beside the policy's camera an
+ * overview, where each episode has a film of its own. Undefined where nothing is filmed, or where the policy's own pictures will do.
+ */
+export function filmViewOf(
+  section: Readonly<Record<string, unknown>>,
+  { init_params: { camera_widths: width, camera_heights: height } }: SimulatorEnvSettings,
+): FilmView | undefined {
+  const video = videoSettings.parse(section.video_cfg ?? {});
+  const overview = video.layout === "episodes";
+  if (!video.save_video || (!overview && width >= legibleWidth)) return undefined;
+  const factor = Math.max(1, Math.ceil(legibleWidth / width));
+  return { width: factor * width, height: factor * height, overview };
+}
+
 /** Whether a section asks for files from which episodes can be played again. */
 export const wantsReplays = (section: Readonly<Record<string, unknown>>): boolean =>
   videoSettings.parse(section.video_cfg ?? {}).save_replays;
@@ -61,8 +80,14 @@ export function recordersOf(
   settings: SimulatorEnvSettings,
   place: RecorderPlace,
 ): ChunkWatcher[] {
-  const { camera_heights: height, camera_widths: width } = settings.init_params;
-  const films = filmsOf(section, { width, height, seed: settings.seed }, place);
+  const { camera_heights, camera_widths } = settings.init_params;
+  const view = filmViewOf(section, settings);
+  const width = view ? view.width * (view.overview ? 2 : 1) : camera_widths;
+  const films = filmsOf(
+    section,
+    { width, height: view?.height ?? camera_heights, seed: settings.seed },
+    place,
+  );
   if (!wantsReplays(section)) return films;
   const folder = folderOf(videoSettings.parse(section.video_cfg ?? {}).video_base_dir, place);
   return [...films, replayRecorder(settings, join(folder, "replays"))];

@@ -1,8 +1,8 @@
 /** Films all slots of an env side by side, one MP4 per rollout: `<folder>/seed_<seed>/<k>.mp4`. */
 import { join } from "node:path";
 import { Mp4Writer } from "#formats";
+import { type Rgb, tile } from "#pictures";
 import type { Film, FilmedChunk, FilmedSight, FilmedStart } from "./film.ts";
-import { type Rgb, tile } from "./picture.ts";
 import { type FilmOptions, SlotFilm } from "./slot-film.ts";
 
 export interface RolloutVideoOptions extends FilmOptions {

@@ -1,4 +1,4 @@
-/** Pictures, captions and tiles by hand; films made from the env and decoded again. */
+/** Films made from the env and decoded again. */
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
@@ -14,51 +14,11 @@ import { simulatorEnvSettings } from "../vector/settings.ts";
 import { SimulatorEnv } from "../vector/simulator-env.ts";
 import { watchAll } from "../vector/watchers.ts";
 import { EpisodeVideos } from "./episode-videos.ts";
-import { enlarge, type Rgb, tile, wrap, writeOn } from "./picture.ts";
 import { RolloutVideo } from "./rollout-video.ts";
-import { captionsOf } from "./slot-film.ts";
+import { progressOf } from "./slot-film.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "reverie-video-"));
 after(() => rmSync(folder, { recursive: true, force: true }));
-const plain = (width: number, height: number, value: number): Rgb => ({
-  width,
-  height,
-  data: new Uint8Array(3 * width * height).fill(value),
-});
-
-test("enlarging repeats every pixel", () => {
-  const picture = { width: 2, height: 1, data: Uint8Array.of(1, 2, 3, 4, 5, 6) };
-  const { width, height, data } = enlarge(picture, 2);
-  assert.deepEqual([width, height], [4, 2]);
-  assert.deepEqual([...data.subarray(0, 12)], [1, 2, 3, 1, 2, 3, 4, 5, 6, 4, 5, 6]);
-  assert.deepEqual(data.subarray(12), data.subarray(0, 12));
-});
-
-test("text breaks at spaces, and a word longer than a line is cut", () => {
-  assert.deepEqual(wrap("put the cube in", 8), ["put the", "cube in"]);
-  assert.deepEqual(wrap("abcdefghij k", 4), ["abcd", "efgh", "ij k"]);
-  assert.deepEqual(wrap("", 4), []);
-});
-
-test("a caption is white on a darkened strip and leaves the rest of the picture alone", () => {
-  const picture = plain(64, 60, 100);
-  const { data } = writeOn(picture, ["I"]);
-  const strip = data.subarray(0, 3 * 64 * 20);
-  assert.deepEqual([...new Set(strip)].sort(), [25, 255]);
-  assert.ok(data.subarray(3 * 64 * 20).every((value) => value === 100));
-  assert.ok(
-    picture.data.every((value) => value === 100),
-    "the original is untouched",
-  );
-});
-
-test("five pictures are tiled in two rows, down the columns first, with a black place left over", () => {
-  const { width, height, data } = tile([1, 2, 3, 4, 5].map((value) => plain(1, 1, value)));
-  assert.deepEqual([width, height], [3, 2]);
-  const reds = [...data].filter((_, i) => i % 3 === 0);
-  assert.deepEqual(reds, [1, 3, 5, 2, 4, 0]);
-});
-
 async function play(watcher: ChunkWatcher, chunks: number): Promise<void> {
   const settings = simulatorEnvSettings.parse({
     task_suite_name: "tabletop_object",
@@ -111,11 +71,11 @@ test("an episode's video has its first sight and one frame per action; a rollout
     episodes.paths.map((path) => probe(path).frames),
     [9, 9, 9, 5, 5, 5],
   );
-  assert.equal(probe(episodes.paths[0]!).size, "256x192");
+  assert.equal(probe(episodes.paths[0]!).size, "256x288"); // 192 rows of picture, 96 of caption
   assert.match(basename(episodes.paths[0]!), /^episode-00000-task\d-trial\d+-(success|failure)\.mp4$/);
   // Three slots: one row of three. 1 + 4 + 4 + 1 after the reset + 4.
   assert.deepEqual(rollout.paths, [join(folder, "r", "seed_7", "0.mp4")]);
-  assert.deepEqual(probe(rollout.paths[0]!), { size: "768x192", frames: 14 });
+  assert.deepEqual(probe(rollout.paths[0]!), { size: "768x288", frames: 14 });
 });
 
 test("every n-th episode is filmed, and successes are dropped when only failures are wanted", async () => {
@@ -159,18 +119,55 @@ test("an env section's video_cfg films each pass and keeps replays, without any 
     env.updateResetIds();
   }
   await env.close();
-  for (const name of ["0.mp4", "1.mp4"]) assert.equal(probe(join(folder, "cfg", "seed_0", name)).frames, 5);
+  for (const name of ["0.mp4", "1.mp4"])
+    assert.deepEqual(probe(join(folder, "cfg", "seed_0", name)), { size: "512x288", frames: 5 });
   const replays = readdirSync(join(folder, "cfg", "replays"));
   assert.equal(replays.length, 4);
   assert.equal(replayEpisode(join(folder, "cfg", "replays", replays[0]!)).identical, true);
 });
 
-test("a caption says the episode's return, so that a success that was paid for earlier does not look unpaid", () => {
-  const sight = { main: new Uint8Array(), success: [1, 1] };
-  const outcomes = [0, 0].map((reward) => ({ reward, terminated: true }));
+test("a film says the episode's return, so that a success that was paid for earlier does not look unpaid", () => {
+  const sight = { main: new Uint8Array(), success: [0, 1, 0] };
+  const outcomes = [0, 5, -5].map((reward) => ({ reward, terminated: false }));
   const account = { elapsed: 10, successOnce: true };
-  assert.deepEqual(captionsOf({ slot: 0, sight, outcomes, account }, 5), [
-    ["step 9  return: 5.000", "success: true"],
-    ["step 10  return: 5.000", "success: true"],
+  const before = { step: 7, return: 0, success: false };
+  assert.deepEqual(progressOf({ slot: 0, sight, outcomes, account }, before), [
+    { step: 8, return: 0, success: false },
+    { step: 9, return: 5, success: true },
+    { step: 10, return: 5, success: true },
   ]);
 });
+
+test("films of single episodes are drawn large, with an overview beside the policy's camera and without its pointer", async () => {
+  const section = {
+    task_suite_name: "tabletop_object",
+    max_episode_steps: 8,
+    init_params: { camera_heights: 64, camera_widths: 64 },
+    env_workers: 0,
+    video_cfg: { save_video: true, layout: "episodes", video_base_dir: join(folder, "large") },
+  };
+  const seen: { main: Uint8Array; film?: readonly Uint8Array[] | undefined }[] = [];
+  const watcher: ChunkWatcher = { began: (_, __, sight) => void seen.push(sight) };
+  const place = { size: 1, firstSlot: 0, slots: 1, seedOffset: 0, device: "cpu", watcher } as const;
+  const { env } = await openSimulator(section, place);
+  await env.reset();
+  const [{ main, film } = { main: new Uint8Array() }] = seen;
+  assert.equal(main.length, 64 * 64 * 3);
+  assert.equal(film?.[0]?.length, 256 * 512 * 3);
+  assert.ok(pinkPixels(main) > 5, "the policy sees its pointer");
+  assert.equal(pinkPixels(film![0]!), 0);
+  await env.step(zeros([1, 4, 7]));
+  await env.close();
+  const [name = ""] = readdirSync(join(folder, "large"));
+  assert.deepEqual(probe(join(folder, "large", name)), { size: "512x352", frames: 5 });
+});
+
+/** Pixels of the colour that only the pointer beam has. */
+function pinkPixels(picture: Uint8Array): number {
+  let count = 0;
+  for (let i = 0; i < picture.length; i += 3) {
+    const [r, g, b] = picture.subarray(i, i + 3);
+    if (r! > 200 && g! < 90 && b! > 140) count++;
+  }
+  return count;
+}

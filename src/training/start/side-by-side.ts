@@ -1,22 +1,34 @@
 /** Two policies at the same starts, left and right, one start after another: an MP4. */
-import { type Rgb, writeOn } from "#envs";
 import { Mp4Writer } from "#formats";
+import { beside, Captions, type Rgb } from "#pictures";
 import type { FilmedEpisode } from "./filmed-episodes.ts";
 
 export interface FilmedPairs {
   readonly before: readonly FilmedEpisode[];
   readonly after: readonly FilmedEpisode[]; // at the same starts, in the same order
-  readonly pixels: number; // width and height of one picture
+  /** Of one episode's pictures. */
+  readonly width: number;
+  readonly height: number;
 }
 
 const fps = 15;
-const pause = 10; // frames on the last picture of a pair
+const pause = 12; // frames on the last picture of a pair
 const gap = 8; // pixels between the two; even, as the encoder wants sizes
+const captionRows = 3; // two for a long instruction, one for how it goes
+const colours = { going: "#c9cdd4", success: "#8fd19e", failed: "#f0a58f" } as const;
 
-export async function writePairs(path: string, { before, after, pixels }: FilmedPairs): Promise<void> {
-  const writer = new Mp4Writer(path, { width: 2 * pixels + gap, height: pixels, fps });
+export async function writePairs(path: string, { before, after, width, height }: FilmedPairs): Promise<void> {
+  const captions = new Captions(width, captionRows);
+  const size = { width: 2 * width + gap, height: height + captions.height };
+  const writer = new Mp4Writer(path, { ...size, fps });
+  const frameOf = frameMaker(captions, width, height);
   try {
-    for (const [i, first] of before.entries()) await addPair(writer, first, after[i]!, pixels);
+    for (const [i, first] of before.entries()) {
+      const second = after[i]!;
+      const length = Math.max(first.frames.length, second.frames.length) + pause;
+      for (let t = 0; t < length; t++)
+        await writer.addFrame(beside([frameOf(first, t, "before"), frameOf(second, t, "after")], gap).data);
+    }
     await writer.close();
   } catch (error) {
     await writer.abort();
@@ -24,44 +36,16 @@ export async function writePairs(path: string, { before, after, pixels }: Filmed
   }
 }
 
-async function addPair(
-  writer: Mp4Writer,
-  before: FilmedEpisode,
-  after: FilmedEpisode,
-  pixels: number,
-): Promise<void> {
-  const length = Math.max(before.frames.length, after.frames.length) + pause;
-  for (let t = 0; t < length; t++) {
-    const left = frameAt(before, t, pixels, "before");
-    const right = frameAt(after, t, pixels, "after");
-    await writer.addFrame(beside(left, right).data);
-  }
-}
-
 /** A finished episode keeps showing its last picture, and how it ended. */
-function frameAt(
-  { frames, success, instruction }: FilmedEpisode,
-  t: number,
-  pixels: number,
-  who: string,
-): Rgb {
-  const at = Math.min(t, frames.length - 1);
-  const over = t >= frames.length - 1;
-  const state = over ? (success ? "success" : "failed") : `action ${at}`;
-  return writeOn({ width: pixels, height: pixels, data: frames[at]! }, [instruction, `${who}: ${state}`]);
-}
-
-function beside(left: Rgb, right: Rgb): Rgb {
-  const width = left.width + gap + right.width;
-  const data = new Uint8Array(3 * width * left.height).fill(255);
-  for (const [picture, offset] of [
-    [left, 0],
-    [right, left.width + gap],
-  ] as const)
-    for (let y = 0; y < picture.height; y++)
-      data.set(
-        picture.data.subarray(3 * y * picture.width, 3 * (y + 1) * picture.width),
-        3 * (y * width + offset),
-      );
-  return { width, height: left.height, data };
+function frameMaker(captions: Captions, width: number, height: number) {
+  return ({ frames, success, instruction }: FilmedEpisode, t: number, who: string): Rgb => {
+    const at = Math.min(t, frames.length - 1);
+    const state = t < frames.length - 1 ? "going" : success ? "success" : "failed";
+    const text = `${who}: ${state === "going" ? `action ${at}` : state}`;
+    const lines = [
+      { text: instruction, strong: true },
+      { text, colour: colours[state] },
+    ];
+    return captions.below({ width, height, data: frames[at]! }, lines);
+  };
 }

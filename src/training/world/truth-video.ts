@@ -1,6 +1,6 @@
 /** Episodes side by side, one after another: dream | simulator | difference. */
-import { enlarge, writeOn } from "#envs";
 import { Mp4Writer } from "#formats";
+import { Captions, enlarge } from "#pictures";
 import { cat, scope, type Tensor } from "#tensor";
 import { fromBytes, toBytes } from "#worlds";
 import type { Dream } from "./dream.ts";
@@ -8,6 +8,7 @@ import type { TrueEpisode } from "./truth-source.ts";
 
 export interface SideBySide {
   readonly frames: readonly Uint8Array[]; // each [H, 3·W, 3]
+  readonly task: string;
   readonly captions: readonly string[];
   readonly width: number;
   readonly height: number;
@@ -31,10 +32,11 @@ export function sideBySide(
   return {
     width,
     height,
+    task,
     frames: success.map((_, t) => all.slice(t * size, (t + 1) * size)),
     captions: success.map(
       (now, t) =>
-        `${task} | ${t + 1} | judge ${opinions[b]![t]!.toFixed(2)} | ${now ? "success" : "no success"}`,
+        `action ${t + 1}: the judge says ${opinions[b]![t]!.toFixed(2)}, the simulator ${now ? "success" : "no success"}`,
     ),
   };
 }
@@ -45,7 +47,7 @@ function panels(dream_T3HW: Tensor, real_T3HW: Tensor): Tensor {
   return toBytes(cat([dream_T3HW, real_T3HW, difference], 3)).permute([0, 2, 3, 1]);
 }
 
-const legend = "left: imagined, middle: simulated, right: difference";
+const legend = "left: imagined; middle: simulated; right: difference";
 
 export async function writeSideBySide(
   path: string,
@@ -55,11 +57,14 @@ export async function writeSideBySide(
   const [first] = episodes;
   if (!first) return;
   const factor = Math.max(1, Math.round(256 / first.height));
-  const writer = new Mp4Writer(path, { width: first.width * factor, height: first.height * factor, fps });
-  for (const { frames, captions, width, height } of episodes) {
-    for (const [t, data] of frames.entries()) {
-      const picture = writeOn(enlarge({ width, height, data }, factor), [captions[t]!, legend]);
-      await writer.addFrame(picture.data);
+  const captions = new Captions(first.width * factor, 3);
+  const height = first.height * factor + captions.height;
+  const writer = new Mp4Writer(path, { width: first.width * factor, height, fps });
+  for (const episode of episodes) {
+    for (const [t, data] of episode.frames.entries()) {
+      const lines = [{ text: episode.task, strong: true }, { text: episode.captions[t]! }, { text: legend }];
+      const picture = enlarge({ width: episode.width, height: episode.height, data }, factor);
+      await writer.addFrame(captions.below(picture, lines).data);
     }
   }
   await writer.close();
