@@ -12,8 +12,9 @@ export const learnedKeys = {
   task_suite_name: z.string().nullish(),
   reset_gripper_open: z.boolean().default(true),
   starts: z
-    .literal(
-      "stored",
+    .string()
+    .refine(
+      (starts) => starts === "stored",
       "a learned world begins from the pictures in its folder; for fresh starts evaluate in the simulator it imitates: " +
         "env.eval with env_type libero and its task_suite_name",
     )
