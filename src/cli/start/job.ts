@@ -14,14 +14,18 @@ import {
   describeImprovement,
   drawLearningCurve,
   type EngineHandle,
+  type EngineWatcher,
   type EvaluationFile,
   type ImprovementFile,
   newestWhole,
+  percent,
   readEvaluation,
   readRun,
+  startsName,
   writeImprovement,
 } from "#training";
 import { type Job, type JobState, keepJob } from "./arguments.ts";
+import { type Evaluated, freshEpisodes, freshOverrides, secondsOf } from "./both-evaluations.ts";
 import { filmPairs } from "./film-pairs.ts";
 import type { JobScreen } from "./job-screen.ts";
 import type { Stopping } from "./stopping.ts";
@@ -66,8 +70,9 @@ export class MainJob {
 
   async run(): Promise<JobResult> {
     this.#keep({});
-    const before = await this.#evaluate("before", []);
-    this.#screen.measured(before);
+    const before = await this.#evaluateBoth("before", []);
+    const { success, seconds } = before.stored;
+    this.#screen.measured({ success, seconds: seconds + (before.fresh?.seconds ?? 0) });
     if (!this.#state.trained) await this.#train();
     const checked = await this.#read([]);
     const checkpoint = newestWhole(checkpointRoot(checked), this.#screen.say)?.folder;
@@ -76,7 +81,7 @@ export class MainJob {
         `there is no whole checkpoint in ${checkpointRoot(checked)}; begin anew without --resume`,
       );
     const trained = modelOverrides(join(checkpoint, "actor", "model"));
-    const after = await this.#evaluate("after", trained);
+    const after = await this.#evaluateBoth("after", trained);
     return this.#report(checked, { before, after, checkpoint, trained });
   }
 
@@ -85,20 +90,46 @@ export class MainJob {
     this.#keep({ seconds: this.#screen.clock.elapsed() });
   }
 
-  async #evaluate(part: "before" | "after", changes: readonly string[]): Promise<EvaluationFile> {
-    const resultFile = join(this.#folder, part, "results.json");
+  /** On the stored starts, which training draws from, and on some fresh ones, which it never sees: one part of the job. */
+  async #evaluateBoth(part: "before" | "after", changes: readonly string[]): Promise<Evaluated> {
+    const more = freshEpisodes(await this.#read(changes));
+    const places = { stored: part, fresh: `${part}-fresh` };
+    const played = (folder: string): boolean => existsSync(join(this.#folder, folder, "results.json"));
+    if (!played(places.stored) || (more > 0 && !played(places.fresh))) this.#screen.begin(part);
+    const stored = await this.#evaluate(places.stored, changes, { before: 0, after: more });
+    if (more === 0) return { stored };
+    const counted = { before: stored.episodes, after: 0 };
+    return { stored, fresh: await this.#evaluate(places.fresh, [...changes, ...freshOverrides], counted) };
+  }
+
+  /** `others`: episodes of the part's other evaluation, so that its progress is told as one. */
+  async #evaluate(
+    name: string,
+    changes: readonly string[],
+    others: { readonly before: number; readonly after: number },
+  ): Promise<EvaluationFile> {
+    const resultFile = join(this.#folder, name, "results.json");
     if (!existsSync(resultFile)) {
-      this.#screen.begin(part);
       const overrides = [
-        `runner.logger.log_path=${join(this.#folder, part)}`,
+        `runner.logger.log_path=${join(this.#folder, name)}`,
         "runner.only_eval=True",
         ...this.#state.overrides,
         ...changes,
       ];
-      await this.#stopping.run({ work: "evaluate", ...this.#config(), overrides, resultFile }, this.#screen);
+      const watcher: EngineWatcher = {
+        ...this.#screen,
+        doing: (phase, done, total) => {
+          if (done === undefined || total === undefined) this.#screen.doing(phase);
+          else this.#screen.doing(phase, others.before + done, others.before + total + others.after);
+        },
+      };
+      await this.#stopping.run({ work: "evaluate", ...this.#config(), overrides, resultFile }, watcher);
     }
     const file = readEvaluation(resultFile);
-    this.#screen.say(`  success ${(100 * file.success).toFixed(1)} % of ${file.episodes} episodes`);
+    const { success, episodes } = file;
+    this.#screen.say(
+      `  ${startsName(file.protocol.starts)}: success ${percent(success)} of ${episodes} episodes`,
+    );
     return file;
   }
 
@@ -140,6 +171,7 @@ export class MainJob {
   async #report(checked: CheckedConfig, parts: ReportParts): Promise<JobResult> {
     this.#screen.begin("report");
     const { before, after, checkpoint } = parts;
+    const fresh = before.fresh && after.fresh && { before: before.fresh, after: after.fresh };
     const curve = join(this.#folder, "learning-curve.png");
     const video = join(this.#folder, "before-after.mp4");
     await this.#film(video, parts);
@@ -150,7 +182,7 @@ export class MainJob {
     }));
     const seconds = this.#screen.clock.elapsed();
     const local = (path: string): string => relative(this.#folder, path);
-    const file = describeImprovement(before, after, {
+    const file = describeImprovement({ before: before.stored, after: after.stored }, fresh, {
       control: this.#state.control,
       training: {
         ...this.#state.trained!,
@@ -158,20 +190,21 @@ export class MainJob {
       },
       seconds,
       phases: {
-        before: before.seconds,
+        before: secondsOf(before),
         training: steps.reduce((sum, step) => sum + step.seconds, 0),
-        after: after.seconds,
+        after: secondsOf(after),
       },
       files: {
         checkpoint: local(checkpoint),
         before: "before/results.json",
         after: "after/results.json",
+        ...(fresh && { before_fresh: "before-fresh/results.json", after_fresh: "after-fresh/results.json" }),
         learning_curve: local(curve),
         ...(existsSync(video) && { video: local(video) }),
       },
     });
     const title = `${titleOf(checked)}${file.control ? ", advantages shuffled" : ""}`;
-    const drawn = await drawLearningCurve({ title, steps, before: file.before, after: file.after });
+    const drawn = await drawLearningCurve({ ...file, title, steps });
     writeFileSync(curve, drawn.png);
     writeFileSync(curve.replace(/png$/, "svg"), drawn.svg);
     writeImprovement(join(this.#folder, "results.json"), file);
@@ -204,8 +237,8 @@ export class MainJob {
 }
 
 interface ReportParts {
-  readonly before: EvaluationFile;
-  readonly after: EvaluationFile;
+  readonly before: Evaluated;
+  readonly after: Evaluated;
   readonly checkpoint: string;
   readonly trained: readonly string[];
 }

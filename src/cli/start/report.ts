@@ -1,7 +1,7 @@
 /** What the main job says at its end: a table, a verdict, where things are, and how to go on. */
 import { join } from "node:path";
 import { formatDuration } from "#metrics";
-import { type ImprovementFile, percent } from "#training";
+import { type Change, type ImprovementFile, percent } from "#training";
 import type { JobResult } from "./job.ts";
 
 type Rate = ImprovementFile["before"];
@@ -30,9 +30,13 @@ export function reportText(result: JobResult): string {
   ].join("\n");
 }
 
-function table({ tasks, before, after }: ImprovementFile): string {
+function table({ tasks, before, after, fresh }: ImprovementFile): string {
   const words = tasks.map((row) => ({ ...row, task: row.task.replaceAll("_", " ") }));
-  const rows = [...words, { task: "all", before, after }];
+  const rows = [
+    ...words,
+    { task: fresh ? "all stored starts (training draws from them)" : "all", before, after },
+    ...(fresh ? [{ task: "fresh starts (training never sees them)", ...fresh }] : []),
+  ];
   const width = Math.max(...rows.map(({ task }) => task.length), 4);
   const interval = ({ success, low, high }: Rate): string =>
     `${percent(success).padStart(7)}  ${percent(low).padStart(6)} – ${percent(high).padEnd(7)}`;
@@ -46,7 +50,13 @@ function table({ tasks, before, after }: ImprovementFile): string {
   ].join("\n");
 }
 
-export function verdict({ gain, significance, control }: ImprovementFile): string {
+export function verdict(file: ImprovementFile): string {
+  const note = file.control ? "control run, advantages shuffled: there was nothing to learn\n" : "";
+  if (!file.fresh) return note + changeText(file);
+  return `${note}stored starts: ${changeText(file)}\nfresh starts: ${changeText(file.fresh)}`;
+}
+
+function changeText({ gain, significance }: Change): string {
   const { p, gained, lost, significant, intervals_overlap: overlap } = significance;
   const points = `${gain >= 0 ? "+" : ""}${(100 * gain).toFixed(1)} points`;
   const numbers = `${gained} starts gained, ${lost} lost, exact McNemar p = ${p < 1e-4 ? p.toExponential(1) : p.toFixed(4)}`;
@@ -56,8 +66,7 @@ export function verdict({ gain, significance, control }: ImprovementFile): strin
     : gain > 0
       ? `the policy is better: ${points}`
       : `the policy is worse: ${points}`;
-  const note = control ? "control run, advantages shuffled: there was nothing to learn\n" : "";
-  return `${note}${words}\n${numbers}; ${intervals}`;
+  return `${words}\n  ${numbers}; ${intervals}`;
 }
 
 /** Commands that work as they stand: with the settings of this run, and the folders as it was given them. */

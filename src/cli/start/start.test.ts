@@ -64,6 +64,22 @@ test("the job evaluates, trains, evaluates again, and says that an untrained pol
   const file = readImprovement(join(folder, "results.json"));
   assert.deepEqual([file.before.episodes, file.after.episodes], [100, 100]);
   assert.equal(file.tasks.length, 2);
+  assert.deepEqual([file.fresh?.before.episodes, file.fresh?.after.episodes], [50, 50]);
+  const starts = (name: string) =>
+    readEvaluation(join(folder, name, "results.json")).protocol.starts as object;
+  assert.deepEqual(
+    { ...starts("before"), because: "" },
+    { kind: "stored", seed: null, seen_in_training: "unknown", because: "" },
+  );
+  assert.deepEqual(
+    { ...starts("after"), because: "" },
+    { kind: "stored", seed: null, seen_in_training: "yes", because: "" },
+  );
+  assert.deepEqual(
+    { ...starts("after-fresh"), because: "" },
+    { kind: "fresh", seed: 0, seen_in_training: "no", because: "" },
+  );
+  assert.match(output, /fresh starts \(training never sees them\)/);
   assert.equal(file.significance.pairs, 100);
   assert.equal(file.gain, file.after.success - file.before.success);
   assert.deepEqual(

@@ -2,6 +2,8 @@
 export { type FilmedEpisode, type FilmWishes, filmEpisodes } from "./filmed-episodes.ts";
 export { drawLearningCurve, type LearningCurve } from "./learning-curve.ts";
 export {
+  type BeforeAfter,
+  type Change,
   describeImprovement,
   type ImprovementFacts,
   type ImprovementFile,

@@ -1,4 +1,4 @@
-/** The learning curve as a chart: success in training step by step, and before and after on the evaluation's starts. */
+/** The learning curve as a chart: success in training step by step, and before and after on stored and on fresh starts. */
 import { type Chart, type ChartLayer, drawChart, palette, shareAxis } from "#pictures";
 import { type Rate, successRate } from "../evaluation/statistics.ts";
 
@@ -6,23 +6,33 @@ export interface LearningCurve {
   readonly title: string;
   /** Success of each training step's episodes, and how many there were. */
   readonly steps: readonly { readonly success: number; readonly episodes: number }[];
+  /** On the stored starts. */
   readonly before: Rate;
   readonly after: Rate;
+  /** On starts that training never sees. */
+  readonly fresh?: { readonly before: Rate; readonly after: Rate } | undefined;
 }
 
 const inTraining = "training episodes (line: mean of 5 steps)";
-const evaluated = "evaluation";
+const evaluated = "evaluated: stored starts";
+const onFresh = "fresh starts";
 
 export function drawLearningCurve(curve: LearningCurve): Promise<Chart> {
   const last = Math.max(curve.steps.length, 1);
-  const margin = 0.05 * (last + 1); // room for the words below the bars
+  const margin = 0.08 * (last + 1); // room for the words below the bars
   const rate = ({ success, episodes }: Rate): string => `${(100 * success).toFixed(1)} % of ${episodes}`;
+  const { fresh } = curve;
+  const freshText = fresh ? `; fresh starts: ${rate(fresh.before)} before, ${rate(fresh.after)} after` : "";
+  const series = [inTraining, evaluated, ...(fresh ? [onFresh] : [])];
   return drawChart({
     width: 860,
     height: 420,
     title: {
       text: curve.title,
-      subtitle: `evaluated: ${rate(curve.before)} before, ${rate(curve.after)} after; bars and bands: 95 % intervals`,
+      subtitle: [
+        `stored starts: ${rate(curve.before)} before, ${rate(curve.after)} after${freshText}`,
+        "bars and bands: 95 % intervals",
+      ],
     },
     encoding: {
       x: {
@@ -37,7 +47,7 @@ export function drawLearningCurve(curve: LearningCurve): Promise<Chart> {
         field: "series",
         type: "nominal",
         title: null,
-        scale: { domain: [inTraining, evaluated], range: [palette.blue, palette.orange] },
+        scale: { domain: series, range: [palette.blue, palette.orange, palette.green] },
         legend: { orient: "top", direction: "horizontal", labelLimit: 0, symbolOpacity: 1 },
       },
     },
@@ -73,10 +83,17 @@ function trainingLayers(steps: LearningCurve["steps"]): ChartLayer[] {
   ];
 }
 
-function evaluationLayers({ before, after }: LearningCurve, last: number): ChartLayer[] {
+function evaluationLayers({ before, after, fresh }: LearningCurve, last: number): ChartLayer[] {
+  const beside = 0.03 * (last + 1); // fresh ones stand outside the stored ones
   const values = [
-    { step: 0, series: evaluated, name: "before", ...before },
-    { step: last + 1, series: evaluated, name: "after", ...after },
+    { step: 0, series: evaluated, name: fresh ? "" : "before", ...before },
+    { step: last + 1, series: evaluated, name: fresh ? "" : "after", ...after },
+    ...(fresh
+      ? [
+          { step: -beside, series: onFresh, name: "before", ...fresh.before },
+          { step: last + 1 + beside, series: onFresh, name: "after", ...fresh.after },
+        ]
+      : []),
   ];
   const data = { values };
   return [
