@@ -158,6 +158,19 @@ test("the lockfile has an entry for every optional package, without which npm ci
   assert.deepEqual(missing, []);
 });
 
+test("every package of the lockfile is pinned by its hash", () => {
+  const { packages } = JSON.parse(readFileSync("package-lock.json", "utf8")) as {
+    packages: Record<string, { readonly integrity?: string }>;
+  };
+  const unpinned = Object.entries(packages).filter(
+    ([path, { integrity }]) => path !== "" && !/^sha512-/.test(integrity ?? ""),
+  );
+  assert.deepEqual(
+    unpinned.map(([path]) => path),
+    [],
+  );
+});
+
 test("the README fits in 150 lines and CONTRIBUTING in 100", () => {
   const lines = (path: string) => readFileSync(path, "utf8").trimEnd().split("\n").length;
   assert.ok(lines("README.md") <= 150, `README.md: ${lines("README.md")}`);
