@@ -1,4 +1,9 @@
-/** LIBERO's objects and scenes from the Hugging Face hub, file by file, checked against the hub's own checksums. */
+/**
+ * LIBERO's objects and scenes from the Hugging Face hub, file by file, checked against the hub's own checksums.
+ *
+ * One commit of the repository, not its newest: what is fetched today is what was compared with Python LIBERO.
+ * `HF_ENDPOINT` names another server that speaks the hub's protocol, `HF_TOKEN` is shown to it.
+ */
 import { downloadFile, fileDownloadInfo } from "@huggingface/hub";
 import { UserError } from "#registry";
 import { sha256 } from "../manifest.ts";
@@ -6,19 +11,26 @@ import type { AssetSource } from "./source.ts";
 
 const repository = "lerobot/libero-assets";
 const repo = { type: "dataset", name: repository } as const;
+const revision = "0b3ea86be5fe169d0fd036ae63d1070ec09e90f6";
+/** As messages and the manifest name it. */
+export const sourceName = `huggingface.co/datasets/${repository} at revision ${revision.slice(0, 7)}`;
 const attempts = 3;
 
 export interface HubOptions {
-  /** Another server that speaks the hub's protocol. */
+  /** Another server that speaks the hub's protocol; default: HF_ENDPOINT's. */
   readonly hubUrl?: string;
+  /** Shown to the server; default: HF_TOKEN's. */
+  readonly accessToken?: string;
   /** Pause before the second attempt, in milliseconds; doubled for the third. */
   readonly pause?: number;
 }
 
-export function hubSource({ hubUrl, pause = 1000 }: HubOptions = {}): AssetSource {
-  const server = hubUrl === undefined ? {} : { hubUrl };
+type Server = Pick<HubOptions, "hubUrl" | "accessToken">;
+
+export function hubSource({ pause = 1000, ...given }: HubOptions = {}): AssetSource {
+  const server = { ...serverOf(process.env), ...given };
   return {
-    label: `huggingface.co/datasets/${repository}`,
+    label: sourceName,
     async read(file) {
       for (let attempt = 1; ; attempt++) {
         try {
@@ -32,10 +44,18 @@ export function hubSource({ hubUrl, pause = 1000 }: HubOptions = {}): AssetSourc
   };
 }
 
-async function readOnce(path: string, server: { hubUrl?: string }): Promise<Uint8Array | undefined> {
-  const info = await fileDownloadInfo({ repo, path, ...server });
+/** The server that the environment names: empty variables count as absent. */
+function serverOf({ HF_ENDPOINT, HF_TOKEN }: NodeJS.ProcessEnv): Server {
+  return {
+    ...(HF_ENDPOINT && { hubUrl: HF_ENDPOINT.replace(/\/+$/, "") }),
+    ...(HF_TOKEN && { accessToken: HF_TOKEN }),
+  };
+}
+
+async function readOnce(path: string, server: Server): Promise<Uint8Array | undefined> {
+  const info = await fileDownloadInfo({ repo, path, revision, ...server });
   if (!info) return undefined;
-  const blob = await downloadFile({ repo, path, downloadInfo: info, ...server });
+  const blob = await downloadFile({ repo, path, revision, downloadInfo: info, ...server });
   if (!blob) return undefined;
   const bytes = new Uint8Array(await blob.arrayBuffer());
   if (bytes.byteLength !== info.size) throw new Error(`got ${bytes.byteLength} of ${info.size} bytes`);
@@ -49,7 +69,7 @@ const unreachable = (file: string, error: unknown): UserError => {
   const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : "";
   const reason = `${error instanceof Error ? error.message : String(error)}${cause}`;
   return new UserError(
-    `cannot download ${file} from huggingface.co/datasets/${repository} (${reason}); what has arrived is kept: ` +
+    `cannot download ${file} from ${sourceName} (${reason}); what has arrived is kept: ` +
       "run the command again, or give a local copy of LIBERO's assets with --from PATH",
   );
 };

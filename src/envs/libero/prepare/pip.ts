@@ -1,13 +1,16 @@
-/** Gets one exact wheel from PyPI (or the index that pip is set up with), or from a folder of wheels. */
+/** Gets one exact wheel, known by its hash, from PyPI (or the index that pip is set up with), or from a folder of wheels. */
 import { spawn } from "node:child_process";
-import { existsSync, readdirSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { UserError } from "#registry";
+import { sha256 } from "../manifest.ts";
 
 export interface Wheel {
   readonly name: string;
   readonly version: string;
+  /** Of the published file; no other is opened. */
+  readonly sha256: string;
 }
 
 const venvPython = fileURLToPath(new URL("../../../../.deps/venv/bin/python", import.meta.url));
@@ -15,15 +18,24 @@ const venvPython = fileURLToPath(new URL("../../../../.deps/venv/bin/python", im
 /** The wheel's path: found in `folder`, or downloaded there. */
 export async function getWheel(wheel: Wheel, folder: string): Promise<string> {
   const found = findWheel(wheel, folder);
-  if (found) return found;
+  if (found) return checked(found, wheel);
   const python = existsSync(venvPython) ? venvPython : "python3";
   const wanted = `${wheel.name}==${wheel.version}`;
   const options = ["--no-deps", "--only-binary", ":all:", "--disable-pip-version-check", "--quiet", "--dest"];
   const { code, output } = await run(python, ["-m", "pip", "download", ...options, folder, wanted]);
   const path = findWheel(wheel, folder);
-  if (code === 0 && path) return path;
+  if (code === 0 && path) return checked(path, wheel);
   throw new UserError(
     `pip could not download ${wanted}:\n${output.trim()}\nput its wheel into a folder and give it with --wheels FOLDER`,
+  );
+}
+
+function checked(path: string, wheel: Wheel): string {
+  const found = sha256(readFileSync(path));
+  if (found === wheel.sha256) return path;
+  throw new UserError(
+    `${basename(path)} is not the published file: its SHA-256 is ${found}, expected ${wheel.sha256}; ` +
+      "it was not opened. Remove it and get it from PyPI",
   );
 }
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createServer, type Server } from "node:http";
+import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -73,24 +73,34 @@ test("a path that is absent, no archive, or without assets is refused with what 
 });
 
 test("a wheel is taken from a folder; one that no index has names the command's way out", async () => {
-  const wheels = folder("wheels", { "some_thing-1.2-py3-none-any.whl": "" });
-  assert.match(
-    await getWheel({ name: "some-thing", version: "1.2" }, wheels),
-    /some_thing-1\.2-py3-none-any\.whl$/,
-  );
+  const wheels = folder("wheels", { "some_thing-1.2-py3-none-any.whl": "a wheel" });
+  const wheel = { name: "some-thing", version: "1.2", sha256: sha256(bytes("a wheel")) };
+  assert.match(await getWheel(wheel, wheels), /some_thing-1\.2-py3-none-any\.whl$/);
   await assert.rejects(
-    getWheel({ name: "reverie-no-such-package", version: "0.0.1" }, folder("empty")),
+    getWheel({ ...wheel, name: "reverie-no-such-package" }, folder("empty")),
     (error: unknown) =>
       error instanceof UserError && /pip could not download .*--wheels FOLDER/s.test(error.message),
   );
 });
 
+test("a wheel that is not the published file is refused by its hash, and not opened", async () => {
+  const wheels = folder("forged", { "some_thing-1.2-py3-none-any.whl": "another wheel" });
+  const wheel = { name: "some-thing", version: "1.2", sha256: sha256(bytes("a wheel")) };
+  await assert.rejects(
+    getWheel(wheel, wheels),
+    (error: unknown) => error instanceof UserError && error.message.includes(sha256(bytes("another wheel"))),
+  );
+});
+
 /** Speaks as much of the hub's protocol as a small file needs. */
+const revision = "0b3ea86be5fe169d0fd036ae63d1070ec09e90f6";
 async function hubServer(
   answer: (path: string) => { body: string; etag?: string } | undefined,
+  watch: (request: IncomingMessage) => void = () => {},
 ): Promise<Server> {
   const server = createServer((request, response) => {
-    const path = decodeURIComponent(request.url ?? "").split("/resolve/main/")[1] ?? "";
+    watch(request);
+    const path = decodeURIComponent(request.url ?? "").split(`/resolve/${revision}/`)[1] ?? "";
     const found = answer(path);
     if (!found) return response.writeHead(404, { "X-Error-Code": "EntryNotFound" }).end();
     const range = /bytes=(\d+)-(\d+)/.exec(request.headers.range ?? "");
@@ -121,6 +131,26 @@ test("a file from the hub is checked, a missing one is missing, a failing server
     /cannot download a\/bad\.msh .*checksum is wrong.*--from PATH/s,
   );
   assert.ok(asked >= 3);
+  server.closeAllConnections();
+  server.close();
+});
+
+test("HF_ENDPOINT names the server and HF_TOKEN is shown to it; the pinned revision is asked for and said", async () => {
+  const asked: (string | undefined)[] = [];
+  const server = await hubServer(
+    () => ({ body: "mesh" }),
+    (request) => asked.push(request.headers.authorization),
+  );
+  const before = { HF_ENDPOINT: process.env.HF_ENDPOINT, HF_TOKEN: process.env.HF_TOKEN };
+  Object.assign(process.env, { HF_ENDPOINT: `${urlOf(server)}/`, HF_TOKEN: "hf_secret" });
+  const source = hubSource({ pause: 1 });
+  for (const [name, value] of Object.entries(before)) {
+    if (value === undefined) delete process.env[name];
+    else process.env[name] = value;
+  }
+  assert.equal(await read(source.read("a/m.msh")), "mesh");
+  assert.ok(asked.length > 0 && asked.every((header) => header === "Bearer hf_secret"), String(asked));
+  assert.match(source.label, new RegExp(`revision ${revision.slice(0, 7)}`));
   server.closeAllConnections();
   server.close();
 });

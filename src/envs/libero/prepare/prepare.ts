@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { replaceFile } from "#formats";
 import { UserError } from "#registry";
 import { isIntact, type ManifestEntry, readManifest, sha256, writeManifest } from "../manifest.ts";
-import { type HubOptions, hubSource } from "./hub-source.ts";
+import { type HubOptions, hubSource, sourceName } from "./hub-source.ts";
 import { localSource } from "./local-assets.ts";
 import { withLock } from "./lock.ts";
 import { firstFiles, neededBy } from "./needed-files.ts";
@@ -38,8 +38,16 @@ export interface Prepared {
 /** Files asked for at the same time; matters for the hub only. */
 const atOnce = 6;
 
-const robosuite: Wheel = { name: "robosuite", version: "1.4.1" };
-const tasks: Wheel = { name: "rlinf-libero", version: "0.1.3" };
+const robosuite: Wheel = {
+  name: "robosuite",
+  version: "1.4.1",
+  sha256: "62587cd5888d9d3d813f3ffcc7017f6f77efa618952527a0b9bb139ffd0a3741",
+};
+const tasks: Wheel = {
+  name: "rlinf-libero",
+  version: "0.1.3",
+  sha256: "6d66835128856cee77d3252dda902bf33c5478305670496ec5137abd05e770a5",
+};
 
 export const prepareLibero = (options: PrepareOptions): Promise<Prepared> =>
   withLock(options.folder, () => prepare(options), options.say ?? (() => {}));
@@ -73,7 +81,7 @@ function sourcesOf(options: PrepareOptions, scratch: string): Record<string, Ope
   const suite = (folder: string) =>
     once(async () => wheelSource(await taskWheel(), nameOf(tasks), `libero/libero/${folder}/`));
   const objects = once(async () => {
-    say?.(`getting objects and scenes from ${from ?? "the Hugging Face hub"}`);
+    say?.(`getting objects and scenes from ${from ?? sourceName}`);
     return from === undefined ? hubSource(hub) : localSource(from, join(scratch, "assets"));
   });
   return {
