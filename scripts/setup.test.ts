@@ -37,7 +37,7 @@ test("quiet, a finished set-up prints nothing", () => {
 test("a REVERIE_TORCH that holds no torch is refused by name, and nothing is fetched", () => {
   const { status, stderr } = setUp([], { REVERIE_TORCH: bare });
   assert.equal(status, 1);
-  assert.match(stderr, /REVERIE_TORCH is .*reverie-setup-.*holds no lib\/libtorch\.so/);
+  assert.match(stderr, /REVERIE_TORCH is .*reverie-setup-.*holds no lib\/libtorch_cpu\.so/);
 });
 
 test("an option that does not exist is refused", () => {

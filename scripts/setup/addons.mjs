@@ -3,7 +3,8 @@
  *
  * One compiler job per source file, as many at a time as the machine has cores and memory for; an object file is
  * named by the hash of all that went into it and is never built twice. The finished addon has a stamp with the
- * hash of its sources, flags and libraries, so that an up-to-date one is recognised without starting a program.
+ * hashes of its sources, libraries and settings, so that an up-to-date one is recognised, and an outdated one explained,
+ * without starting a program. Paths in stamps and flags are relative to the checkout, which may be moved.
  * Files are written under a temporary name and renamed, so that an interruption leaves nothing half-made.
  */
 import { createHash } from "node:crypto";
@@ -20,7 +21,7 @@ import {
 import { availableParallelism, freemem } from "node:os";
 import { basename, join } from "node:path";
 import { SetupFailure } from "./failure.mjs";
-import { build, native, nodeModules, root } from "./folders.mjs";
+import { build, inCheckout, native, nodeModules, root, runPath } from "./folders.mjs";
 import { mujocoFolder, mujocoLibrary } from "./mujoco-wheel.mjs";
 import { runProgram } from "./progress.mjs";
 import { findCompiler } from "./requirements.mjs";
@@ -41,17 +42,23 @@ const memoryPerJob = 1.5 * 2 ** 30; // a file that includes libtorch's headers t
 
 export const torchAddon = makeAddon("torch", {
   flags: torchFlags,
-  libraries: () => [join(torchFolder(), "version.py"), join(torchFolder(), "lib", "libtorch.so")],
+  libraries: () =>
+    ["version.py", "lib/libtorch_cpu.so", "lib/libtorch_cuda.so"].map((file) => join(torchFolder(), file)),
 });
 
 export const mujocoAddon = makeAddon("mujoco", {
   flags: async () => ({
     compile: [
-      `-I${join(nodeModules, "node-api-headers", "include")}`,
+      `-I${inCheckout(join(nodeModules, "node-api-headers", "include"))}`,
       "-isystem",
-      join(mujocoFolder(), "include"),
+      inCheckout(join(mujocoFolder(), "include")),
     ],
-    link: [`-L${mujocoFolder()}`, `-l:${mujocoLibrary}`, "-ldl", `-Wl,-rpath,${mujocoFolder()}`],
+    link: [
+      `-L${inCheckout(mujocoFolder())}`,
+      `-l:${mujocoLibrary}`,
+      "-ldl",
+      `-Wl,-rpath,${runPath(mujocoFolder())}`,
+    ],
   }),
   libraries: () => [join(mujocoFolder(), mujocoLibrary)],
 });
@@ -62,20 +69,25 @@ function makeAddon(name, parts) {
   return {
     name: `build/${name}.node`,
     mend: "npm run native",
-    /** Why it is not done, for `reverie doctor`. */
-    state: () => `build/${name}.node${existsSync(target) ? " is older than its sources" : ""}`,
-    isDone: () => existsSync(target) && readText(stampPath) === stampOf(name, parts.libraries()),
+    /** Its name, and why it is not done, for `reverie doctor`. */
+    state() {
+      const reason = existsSync(target) ? outdatedBy(stampPath, name, parts.libraries()) : undefined;
+      return `build/${name}.node${reason === undefined ? "" : ` (${reason})`}`;
+    },
+    isDone: () => existsSync(target) && outdatedBy(stampPath, name, parts.libraries()) === undefined,
 
-    async run({ detail, verbose }) {
+    async run({ detail, progress, verbose }) {
       const compiler = findCompiler();
-      const stamp = stampOf(name, parts.libraries());
+      const reason = existsSync(target) ? outdatedBy(stampPath, name, parts.libraries()) : undefined;
+      if (reason !== undefined) progress.note(`  it is made anew: ${reason}`);
+      const stamp = JSON.stringify(stampOf(name, parts.libraries()));
       const { compile, link, note } = await parts.flags(compiler);
       const flags = [...baseFlags, ...compile];
       const files = sourcesOf(name).filter((path) => path.endsWith(".cpp"));
-      const against = hashOf(parts.libraries());
+      const against = hashOfLibraries(parts.libraries()) + hashOf(settings());
       const made = await compileAll(compiler, name, { files, flags, against, detail, verbose });
       detail("linking");
-      await runProgram(compiler, ["-shared", "-o", `${target}.new`, ...made, ...link]);
+      await runProgram(compiler, ["-shared", "-o", `${target}.new`, ...made, ...link], { cwd: root });
       renameSync(`${target}.new`, target);
       writeFileSync(stampPath, stamp);
       removeOld(name, made);
@@ -91,22 +103,52 @@ function sourcesOf(name) {
   return found.filter((path) => /\.(cpp|h|hpp)$/.test(path)).sort();
 }
 
-/** The hash of all that decides what the addon is; read by file, never by asking a program. */
+/** What decides what the addon is, each part with its hash; read by file, never by asking a program. */
 function stampOf(name, libraries) {
-  const hash = createHash("sha256");
   const scripts = ["addons.mjs", "torch-flags.mjs"].map((file) => join(root, "scripts", "setup", file));
-  for (const path of [...sourcesOf(name), ...scripts]) hash.update(`${path}\0${readText(path)}\0`);
-  return hash.update(hashOf(libraries)).digest("hex");
+  return {
+    sources: hashOfTexts(sourcesOf(name)),
+    scripts: hashOfTexts(scripts),
+    libraries: hashOfLibraries(libraries),
+    settings: hashOf(settings()),
+  };
 }
 
-/** What an object file depends on beside our sources: the libraries, by path, size and version, and the compiler. */
-function hashOf(libraries) {
-  const hash = createHash("sha256");
-  for (const path of libraries) {
-    hash.update(`${path}\0${existsSync(path) ? statSync(path).size : "absent"}\0`);
-    if (path.endsWith(".py")) hash.update(readText(path) ?? "");
+const reasons = {
+  sources: "its C++ sources have changed",
+  scripts: "the way it is built has changed",
+  libraries: "the libraries that it is linked with are others",
+  settings: "the compiler (CXX), CUDA_HOME or the processor is another one",
+};
+
+/** Why the addon with this stamp is not current, in words; undefined when it is. */
+function outdatedBy(stampPath, name, libraries) {
+  const found = readStamp(stampPath);
+  if (found === undefined) return "an earlier or interrupted set-up made it";
+  const wanted = stampOf(name, libraries);
+  const part = Object.keys(reasons).find((key) => found[key] !== wanted[key]);
+  return part && reasons[part];
+}
+
+function readStamp(path) {
+  try {
+    return JSON.parse(readText(path) ?? "");
+  } catch {
+    return undefined;
   }
-  return hash.update(`${process.arch} ${process.env.CXX ?? ""} ${process.env.CUDA_HOME ?? ""}`).digest("hex");
+}
+
+const hashOf = (text) => createHash("sha256").update(text).digest("hex");
+const hashOfTexts = (paths) =>
+  hashOf(paths.map((path) => `${inCheckout(path)}\0${readText(path)}\0`).join(""));
+const settings = () => `${process.arch} ${process.env.CXX ?? ""} ${process.env.CUDA_HOME ?? ""}`;
+
+/** The libraries by path and size, and torch's version by its text. */
+function hashOfLibraries(libraries) {
+  const describe = (path) =>
+    `${inCheckout(path)}\0${statSync(path, { throwIfNoEntry: false })?.size ?? "absent"}\0` +
+    (path.endsWith(".py") ? (readText(path) ?? "") : "");
+  return hashOf(libraries.map(describe).join(""));
 }
 
 async function compileAll(compiler, name, { files, flags, against, detail, verbose }) {
@@ -146,9 +188,13 @@ function objectPath(name, path, shared) {
 async function compileOne(compiler, { path, object }, { flags, verbose }) {
   const partial = `${object}.${process.pid}`;
   try {
-    const output = await runProgram(compiler, [...warnings, ...flags, "-c", path, "-o", partial], {
-      cwd: root,
-    });
+    const output = await runProgram(
+      compiler,
+      [...warnings, ...flags, "-c", inCheckout(path), "-o", partial],
+      {
+        cwd: root,
+      },
+    );
     if (verbose && output) process.stderr.write(`\n${output}`);
     renameSync(partial, object);
   } catch (error) {

@@ -6,3 +6,8 @@
 export class SetupFailure extends Error {
   name = "SetupFailure";
 }
+
+/** A downloaded file that is not the one whose hash is pinned: nothing else may be tried in its place. */
+export class WheelRefused extends SetupFailure {
+  name = "WheelRefused";
+}

@@ -7,8 +7,9 @@
  */
 import { accessSync, constants, existsSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
+import { WheelRefused } from "./failure.mjs";
 import { deps } from "./folders.mjs";
-import { ensureVenv, installedInfo, pipInstall } from "./pip.mjs";
+import { ensureVenv, installedInfo, installWheels } from "./pip.mjs";
 
 const version = "0.6.0";
 const failedBefore = join(deps, "ffmpeg-failed");
@@ -16,7 +17,7 @@ const oneDay = 24 * 3600 * 1000;
 
 export const ffmpegWheel = {
   name: "ffmpeg (H.264 videos)",
-  mend: `.deps/venv/bin/python -m pip install --no-deps imageio-ffmpeg==${version}`,
+  mend: "rm -f .deps/ffmpeg-failed && node scripts/setup.mjs",
   optional: true,
 
   isDone() {
@@ -30,13 +31,14 @@ export const ffmpegWheel = {
     try {
       await ensureVenv(detail);
       detail(`fetching imageio-ffmpeg==${version}`);
-      await pipInstall([`imageio-ffmpeg==${version}`], ["--no-deps", "--force-reinstall"], detail);
+      await installWheels([`imageio-ffmpeg==${version}`], { detail, progress });
       rmSync(failedBefore, { force: true });
       return installedInfo("imageio_ffmpeg")?.version;
     } catch (error) {
       mkdirSync(deps, { recursive: true });
       writeFileSync(failedBefore, String(error.message));
-      progress.advise("pip could not fetch imageio-ffmpeg; videos need an ffmpeg on the PATH until it can");
+      const why = error instanceof WheelRefused ? error.message : "pip could not fetch imageio-ffmpeg";
+      progress.advise(`${why}; videos need an ffmpeg on the PATH until it can`);
       return "failed; going on without videos";
     }
   },

@@ -16,6 +16,9 @@ const optional = "libosmesa6"; // left out of the newest Ubuntu
 const failedBefore = join(deps, "mesa-failed");
 const oneDay = 24 * 3600 * 1000;
 
+/** All of them, for the Dockerfile's test. */
+export const mesaPackages = [...needed, optional];
+
 export const mesaCommand = `apt-get install -y --no-install-recommends ${needed.join(" ")}`;
 
 export const mesa = {

@@ -8,9 +8,10 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { SetupFailure } from "./failure.mjs";
 import { sitePackages } from "./folders.mjs";
-import { ensureVenv, installedInfo, pipInstall } from "./pip.mjs";
+import { ensureVenv, installedInfo, installWheels, venvVersion } from "./pip.mjs";
 
 const version = "3.3.7";
+const newestPython = 13; // this version of MuJoCo has no wheel for Python 3.14; the library inside is the same
 export const mujocoLibrary = `libmujoco.so.${version}`;
 
 /** The folder that holds libmujoco and `include/mujoco`. */
@@ -33,10 +34,12 @@ export const mujocoWheel = {
     );
   },
 
-  async run({ detail }) {
+  async run({ detail, progress }) {
     await ensureVenv(detail);
     detail(`fetching mujoco==${version}`);
-    await pipInstall([`mujoco==${version}`], ["--no-deps", "--force-reinstall"], detail);
+    const [, minor] = venvVersion();
+    const foreign = minor > newestPython ? { asPython: `3.${newestPython}` } : {};
+    await installWheels([`mujoco==${version}`], { ...foreign, detail, progress });
     return installedInfo("mujoco")?.version;
   },
 };

@@ -4,11 +4,13 @@
  * CUDA is on when the wheel has libtorch_cuda.so and its headers compile; NCCL when its header does too.
  * The wheel's own libcudart comes first: the addon's direct dependency is the copy that the loader shares with
  * torch by soname. The torch libraries are linked with --no-as-needed because their kernels register themselves
- * when loaded and no symbol of ours refers to them.
+ * when loaded and no symbol of ours refers to them. libtorch.so itself is left out: it only names the others, of the CUDA
+ * build also those that are deleted where there is no GPU. Paths inside the checkout are relative to it, in the flags
+ * and, by $ORIGIN, in the addon: a checkout that is moved or copied goes on working.
  */
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { native, nodeModules } from "./folders.mjs";
+import { inCheckout, native, nodeModules, root, runPath } from "./folders.mjs";
 import { runProgram } from "./progress.mjs";
 import { torchFolder } from "./torch-wheel.mjs";
 
@@ -16,28 +18,28 @@ const cudaProbe = "#include <cuda.h>\n#include <ATen/cuda/CUDAGraph.h>\n";
 const ncclProbe =
   "#include <cuda.h>\n#define USE_C10D_NCCL\n#include <torch/csrc/distributed/c10d/ProcessGroupNCCL.hpp>\n";
 
-const system = (folder) => ["-isystem", folder];
+const system = (folder) => ["-isystem", inCheckout(folder)];
 
 export async function torchFlags(compiler) {
   const torch = torchFolder();
   const include = [
-    `-I${join(nodeModules, "node-api-headers", "include")}`,
+    `-I${inCheckout(join(nodeModules, "node-api-headers", "include"))}`,
     ...system(join(torch, "include")),
     ...system(join(torch, "include", "torch", "csrc", "api", "include")),
     ...system(join(native, "torch", "gloo_stub")),
   ];
   const flags = { compile: ["-DUSE_DISTRIBUTED", "-DUSE_C10D_GLOO", ...include], note: "CPU" };
-  const libraries = ["-ltorch", "-ltorch_cpu", "-lc10"];
+  const libraries = ["-ltorch_cpu", "-lc10"];
   const runPaths = [join(torch, "lib")];
   if (existsSync(join(torch, "lib", "libtorch_cuda.so"))) {
     await addCuda(compiler, torch, { flags, libraries, runPaths });
   }
   const link = [
-    `-L${join(torch, "lib")}`,
+    `-L${inCheckout(join(torch, "lib"))}`,
     "-Wl,--no-as-needed",
     ...libraries,
     "-Wl,--as-needed",
-    ...runPaths.map((folder) => `-Wl,-rpath,${folder}`),
+    ...runPaths.map((folder) => `-Wl,-rpath,${runPath(folder)}`),
     "-Wl,--enable-new-dtags",
   ];
   return { compile: flags.compile, link, note: flags.note };
@@ -52,7 +54,7 @@ async function addCuda(compiler, torch, { flags, libraries, runPaths }) {
     flags.note = "CUDA build of torch, but without libcudart or CUDA headers: CPU only";
     return;
   }
-  libraries.push(runtime);
+  libraries.push(inCheckout(runtime));
   runPaths.push(dirname(runtime));
   flags.compile.push("-DREVERIE_CUDA");
   const nccl = await compiles(compiler, flags.compile, ncclProbe);
@@ -87,7 +89,7 @@ function findCudaRuntime(torch) {
 async function compiles(compiler, flags, text) {
   const script = `printf '%s' "$1" | "$2" -std=c++20 -x c++ -fsyntax-only -w "\${@:3}" -`;
   try {
-    await runProgram("bash", ["-c", script, "probe", text, compiler, ...flags]);
+    await runProgram("bash", ["-c", script, "probe", text, compiler, ...flags], { cwd: root });
     return true;
   } catch {
     return false;

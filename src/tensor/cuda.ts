@@ -8,9 +8,7 @@ type CudaAddon = Required<TorchAddon>;
 
 function cuda(): CudaAddon {
   if (addon.cudaMemory === undefined) {
-    throw new UserError(
-      "this build has no CUDA: set REVERIE_TORCH to a CUDA build of torch and run: npm run native",
-    );
+    throw new UserError("this build has no CUDA; fetch one with: REVERIE_TORCH_BUILD=cuda npm run native");
   }
   return addon as CudaAddon;
 }
