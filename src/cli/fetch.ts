@@ -4,6 +4,7 @@ import { liberoFolder, prepareLibero } from "#envs";
 import { UserError } from "#registry";
 import type { Command } from "./command.ts";
 import { fetchModelCommand } from "./fetch-model/command.ts";
+import { hubAddress } from "./fetch-model/repository.ts";
 
 export const fetchCommand: Command = {
   usage:
@@ -40,8 +41,19 @@ where it stopped. HF_ENDPOINT names a mirror, HF_TOKEN opens private repositorie
         `fetch what? libero, or owner/name of a model or world, or datasets/owner/name; usage: reverie ${this.usage}`,
       );
     const folder = values.to ?? liberoFolder();
-    const { from, wheels } = values;
-    const options = { folder, ...(from !== undefined && { from }), ...(wheels !== undefined && { wheels }) };
+    const { from, wheels, revision } = values;
+    if (revision !== undefined)
+      throw new UserError(
+        "--revision is for models, worlds and datasets; LIBERO's files are pinned to one revision",
+      );
+    const accessToken = process.env.HF_TOKEN || undefined;
+    const hub = { hubUrl: hubAddress(), ...(accessToken !== undefined && { accessToken }) };
+    const options = {
+      folder,
+      hub,
+      ...(from !== undefined && { from }),
+      ...(wheels !== undefined && { wheels }),
+    };
     const began = performance.now();
     const say = (line: string) =>
       console.log(`[${((performance.now() - began) / 1000).toFixed(1)} s] ${line}`);

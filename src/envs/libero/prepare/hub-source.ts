@@ -1,8 +1,7 @@
 /**
  * LIBERO's objects and scenes from the Hugging Face hub, file by file, checked against the hub's own checksums.
  *
- * One commit of the repository, not its newest: what is fetched today is what was compared with Python LIBERO.
- * `HF_ENDPOINT` names another server that speaks the hub's protocol, `HF_TOKEN` is shown to it.
+ * One commit of the repository, not its newest: what is fetched tomorrow is what is fetched today.
  */
 import { downloadFile, fileDownloadInfo } from "@huggingface/hub";
 import { UserError } from "#registry";
@@ -17,9 +16,9 @@ export const sourceName = `huggingface.co/datasets/${repository} at revision ${r
 const attempts = 3;
 
 export interface HubOptions {
-  /** Another server that speaks the hub's protocol; default: HF_ENDPOINT's. */
+  /** Another server that speaks the hub's protocol. */
   readonly hubUrl?: string;
-  /** Shown to the server; default: HF_TOKEN's. */
+  /** Shown to the server. */
   readonly accessToken?: string;
   /** Pause before the second attempt, in milliseconds; doubled for the third. */
   readonly pause?: number;
@@ -27,8 +26,7 @@ export interface HubOptions {
 
 type Server = Pick<HubOptions, "hubUrl" | "accessToken">;
 
-export function hubSource({ pause = 1000, ...given }: HubOptions = {}): AssetSource {
-  const server = { ...serverOf(process.env), ...given };
+export function hubSource({ pause = 1000, ...server }: HubOptions = {}): AssetSource {
   return {
     label: sourceName,
     async read(file) {
@@ -41,14 +39,6 @@ export function hubSource({ pause = 1000, ...given }: HubOptions = {}): AssetSou
         }
       }
     },
-  };
-}
-
-/** The server that the environment names: empty variables count as absent. */
-function serverOf({ HF_ENDPOINT, HF_TOKEN }: NodeJS.ProcessEnv): Server {
-  return {
-    ...(HF_ENDPOINT && { hubUrl: HF_ENDPOINT.replace(/\/+$/, "") }),
-    ...(HF_TOKEN && { accessToken: HF_TOKEN }),
   };
 }
 
