@@ -24,10 +24,11 @@ export function readNpy(path: string): NumpyArray {
   return parseNpy(readWholeFile(path, fault), fault);
 }
 
-export function parseNpy(bytes: Uint8Array, fault: Fault): NumpyArray {
+/** `fileBytes`: the size on disk of what the bytes were read or inflated from. */
+export function parseNpy(bytes: Uint8Array, fault: Fault, fileBytes = bytes.byteLength): NumpyArray {
   const cursor = new ByteCursor(bytes, fault);
   const { type, shape, fortran } = parseHeader(readHeader(cursor, fault), fault);
-  if (type.kind === "object") return parseObjects(cursor, shape, fortran, fault);
+  if (type.kind === "object") return parseObjects(cursor, shape, fortran, fault, fileBytes);
   const size = arrayBytes(type, shape, fault);
   if (size !== cursor.remaining) {
     throw fault(
@@ -79,8 +80,14 @@ function parseHeader(header: string, fault: Fault): { type: NumpyType; shape: nu
   return { type: parseNumpyType(descr, fault), shape: shape.map(Number), fortran: order === "True" };
 }
 
-function parseObjects(cursor: ByteCursor, shape: number[], fortran: boolean, fault: Fault): NumpyArray {
-  const { value, end } = unpickle(cursor.bytes, { fault, allowed, start: cursor.position });
+function parseObjects(
+  cursor: ByteCursor,
+  shape: number[],
+  fortran: boolean,
+  fault: Fault,
+  fileBytes: number,
+): NumpyArray {
+  const { value, end } = unpickle(cursor.bytes, { fault, allowed, start: cursor.position, fileBytes });
   if (end !== cursor.bytes.byteLength)
     throw fault(`${cursor.bytes.byteLength - end} bytes follow its pickle`);
   const array = value as NumpyArray | null;

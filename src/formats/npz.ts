@@ -16,7 +16,7 @@ export function readNpz(path: string): Map<string, NumpyArray> {
     for (const member of readZipMembers(file, fault).values()) {
       const inside: Fault = (reason) => fault(`in "${member.name}": ${reason}`);
       if (!member.name.endsWith(".npy")) throw inside("it is not an npy member");
-      arrays.set(member.name.slice(0, -4), parseNpy(readZipMember(file, member, fault), inside));
+      arrays.set(member.name.slice(0, -4), parseNpy(readZipMember(file, member, fault), inside, file.size));
     }
     return arrays;
   });

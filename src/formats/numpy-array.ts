@@ -43,6 +43,9 @@ export function arrayBytes(type: RawArray["type"], shape: readonly number[], fau
   return bytes;
 }
 
+/** Texts become values of their own, each many times larger than its bytes; names and sentences are few. */
+const mostTexts = 2_000_000;
+
 export function decodeArray({ type, shape, fortran, bytes }: RawArray, fault: Fault): NumpyArray {
   const expected = arrayBytes(type, shape, fault);
   if (bytes.byteLength !== expected) {
@@ -52,7 +55,11 @@ export function decodeArray({ type, shape, fortran, bytes }: RawArray, fault: Fa
   }
   const ordered = <T extends NumericArray["data"] | unknown[]>(data: T): T =>
     fortran && shape.length > 1 ? toRowMajor(data, shape) : data;
-  if (type.kind !== "number") return { dtype: "text", shape, data: ordered(decodeText(type, bytes)) };
+  if (type.kind !== "number") {
+    const count = countElements(shape, fault);
+    if (count > mostTexts) throw fault(`it holds ${count} texts; at most ${mostTexts} are read`);
+    return { dtype: "text", shape, data: ordered(decodeText(type, bytes)) };
+  }
   const inOrder = type.bigEndian ? swapByteOrder(bytes, itemBytes(type)) : bytes;
   return { dtype: type.dtype, shape, data: ordered(elementsFromBytes(type.dtype, inOrder)) };
 }

@@ -1,5 +1,5 @@
 /** The Python built-ins that pickles of plain data name: collections, and how protocol 2 spells bytes. */
-import { type AllowList, allow, allowNaming, type PickleContext } from "./pickle-value.ts";
+import { type AllowList, allow, allowNaming, heapBytes, type PickleContext } from "./pickle-value.ts";
 
 const builtin = (name: string): string[] => [`builtins.${name}`, `__builtin__.${name}`];
 
@@ -27,10 +27,11 @@ function makeDict(args: readonly unknown[], context: PickleContext): Map<unknown
   return new Map(pairs as [unknown, unknown][]);
 }
 
-function listArgument(args: readonly unknown[], { fault, spend }: PickleContext): readonly unknown[] {
+function listArgument(args: readonly unknown[], { fault, spend, charge }: PickleContext): readonly unknown[] {
   const [items = []] = args;
   if (args.length > 1 || !Array.isArray(items)) throw fault("its pickle makes a collection from a non-list");
   spend(items.length);
+  charge(items.length * heapBytes.entry);
   return items;
 }
 

@@ -6,7 +6,14 @@
 import type { Fault } from "./file-fault.ts";
 import { decodeArray, type NumpyArray, objectArray } from "./numpy-array.ts";
 import { type NumpyType, parseNumpyType } from "./numpy-dtype.ts";
-import { type AllowList, allow, allowNaming, type Buildable, type PickleContext } from "./pickle-value.ts";
+import {
+  type AllowList,
+  allow,
+  allowNaming,
+  type Buildable,
+  heapBytes,
+  type PickleContext,
+} from "./pickle-value.ts";
 
 const core = (name: string): string[] => [`numpy.core.${name}`, `numpy._core.${name}`];
 
@@ -46,13 +53,14 @@ class PickledArray implements Buildable {
   shape: readonly number[] = [0];
   data: NumpyArray["data"] = new Uint8Array(0);
 
-  build(state: unknown, { fault }: PickleContext): void {
+  build(state: unknown, context: PickleContext): void {
+    const { fault } = context;
     if (!Array.isArray(state) || state.length !== 5) throw fault("its pickle has a malformed array");
     const [, shape, type, fortran, contents] = state as unknown[];
     if (!Array.isArray(shape) || !(type instanceof PickledType) || typeof fortran !== "boolean") {
       throw fault("its pickle has a malformed array");
     }
-    Object.assign(this, arrayFrom(type.type, shape, fortran, contents, fault));
+    Object.assign(this, arrayFrom(type.type, shape, fortran, contents, context));
   }
 }
 
@@ -61,20 +69,23 @@ function arrayFrom(
   shape: unknown[],
   fortran: boolean,
   contents: unknown,
-  fault: Fault,
+  { fault, spend, charge }: PickleContext,
 ): NumpyArray {
   const sizes = shape as number[]; // checked by decodeArray and objectArray
   if (type.kind === "object") {
     if (!Array.isArray(contents)) throw fault("its pickle has an object array without a list of objects");
+    charge(contents.length * heapBytes.slot);
     return objectArray(sizes, fortran, contents, fault);
   }
   if (!(contents instanceof Uint8Array)) throw fault("its pickle has an array whose contents are not bytes");
+  spend(contents.byteLength); // copied where alignment or order asks for it
+  if (type.kind !== "number") charge(contents.byteLength * heapBytes.slot);
   return decodeArray({ type, shape: sizes, fortran, bytes: contents }, fault);
 }
 
-function makeScalar([type, bytes]: readonly unknown[], { fault }: PickleContext): unknown {
-  if (!(type instanceof PickledType)) throw fault("its pickle has a scalar without a type");
-  const array = arrayFrom(type.type, [], false, bytes, fault);
+function makeScalar([type, bytes]: readonly unknown[], context: PickleContext): unknown {
+  if (!(type instanceof PickledType)) throw context.fault("its pickle has a scalar without a type");
+  const array = arrayFrom(type.type, [], false, bytes, context);
   if (array.dtype === "bool") return array.data[0] === 1;
   // 16-bit floats stay arrays: their bits are not their value.
   if (array.dtype === "float16") return array;
@@ -83,11 +94,8 @@ function makeScalar([type, bytes]: readonly unknown[], { fault }: PickleContext)
 }
 
 /** Protocol 5: `_frombuffer(bytes, dtype, shape, order)`. */
-function makeFromBuffer(
-  [bytes, type, shape, order]: readonly unknown[],
-  { fault }: PickleContext,
-): NumpyArray {
+function makeFromBuffer([bytes, type, shape, order]: readonly unknown[], context: PickleContext): NumpyArray {
   if (!(type instanceof PickledType) || !Array.isArray(shape))
-    throw fault("its pickle has a malformed array");
-  return arrayFrom(type.type, shape, order === "F", bytes, fault);
+    throw context.fault("its pickle has a malformed array");
+  return arrayFrom(type.type, shape, order === "F", bytes, context);
 }

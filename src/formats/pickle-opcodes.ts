@@ -4,7 +4,7 @@
  * Left out on purpose: extension registry codes (EXT1…), out-of-band buffers and INST/OBJ class instances;
  * no file that we read has them, and each would be one more thing to trust.
  */
-import { isBuildable } from "./pickle-value.ts";
+import { heapBytes, isBuildable } from "./pickle-value.ts";
 import type { PickleMachine } from "./unpickler.ts";
 
 type Opcode = (machine: PickleMachine) => void;
@@ -19,6 +19,13 @@ const push =
   (m) =>
     m.push(read(m));
 
+/** Pushes a new value that takes room of its own. */
+const make = (kind: keyof typeof heapBytes, read: (m: PickleMachine) => unknown): Opcode =>
+  push((m) => {
+    m.charge(heapBytes[kind]);
+    return read(m);
+  });
+
 export const opcodes: ReadonlyMap<number, Opcode> = new Map<number, Opcode>([
   [0x80, (m) => checkProtocol(m, m.cursor.uint8())], // PROTO
   [0x95, (m) => void m.cursor.length64()], // FRAME: a hint for streaming readers
@@ -32,7 +39,7 @@ export const opcodes: ReadonlyMap<number, Opcode> = new Map<number, Opcode>([
   [0x89, push(() => false)], // NEWFALSE
   op(
     "I",
-    push((m) => decimalInteger(m, m.cursor.line(), true)),
+    make("text", (m) => decimalInteger(m, m.cursor.line(), true)),
   ),
   op(
     "J",
@@ -48,10 +55,10 @@ export const opcodes: ReadonlyMap<number, Opcode> = new Map<number, Opcode>([
   ),
   op(
     "L",
-    push((m) => decimalInteger(m, m.cursor.line().replace(/L$/, ""), false)),
+    make("text", (m) => decimalInteger(m, m.cursor.line().replace(/L$/, ""), false)),
   ),
-  [0x8a, push((m) => binaryInteger(m, m.cursor.uint8()))], // LONG1
-  [0x8b, push((m) => binaryInteger(m, m.cursor.int32()))], // LONG4
+  [0x8a, make("text", (m) => binaryInteger(m, m.cursor.uint8()))], // LONG1
+  [0x8b, make("text", (m) => binaryInteger(m, m.cursor.int32()))], // LONG4
   op(
     "F",
     push((m) => decimalFloat(m, m.cursor.line())),
@@ -63,32 +70,32 @@ export const opcodes: ReadonlyMap<number, Opcode> = new Map<number, Opcode>([
 
   op(
     "V",
-    push((m) => unescapeUnicode(m.cursor.line())),
+    make("text", (m) => unescapeUnicode(m.cursor.line())),
   ),
-  [0x8c, push((m) => m.cursor.text(m.cursor.uint8()))], // SHORT_BINUNICODE
+  [0x8c, make("text", (m) => m.cursor.text(m.cursor.uint8()))], // SHORT_BINUNICODE
   op(
     "X",
-    push((m) => m.cursor.text(m.cursor.uint32())),
+    make("text", (m) => m.cursor.text(m.cursor.uint32())),
   ),
-  [0x8d, push((m) => m.cursor.text(m.cursor.length64()))], // BINUNICODE8
+  [0x8d, make("text", (m) => m.cursor.text(m.cursor.length64()))], // BINUNICODE8
   op(
     "C",
-    push((m) => m.cursor.take(m.cursor.uint8())),
+    make("view", (m) => m.cursor.take(m.cursor.uint8())),
   ),
   op(
     "B",
-    push((m) => m.cursor.take(m.cursor.uint32())),
+    make("view", (m) => m.cursor.take(m.cursor.uint32())),
   ),
-  [0x8e, push((m) => m.cursor.take(m.cursor.length64()))], // BINBYTES8
-  [0x96, push((m) => m.cursor.take(m.cursor.length64()))], // BYTEARRAY8
+  [0x8e, make("view", (m) => m.cursor.take(m.cursor.length64()))], // BINBYTES8
+  [0x96, make("view", (m) => m.cursor.take(m.cursor.length64()))], // BYTEARRAY8
   // Python 2's str: bytes that were almost always text.
   op(
     "U",
-    push((m) => m.cursor.text(m.cursor.uint8())),
+    make("text", (m) => m.cursor.text(m.cursor.uint8())),
   ),
   op(
     "T",
-    push((m) => m.cursor.text(m.cursor.uint32())),
+    make("text", (m) => m.cursor.text(m.cursor.uint32())),
   ),
 
   op("(", (m) => m.mark()),
@@ -98,43 +105,43 @@ export const opcodes: ReadonlyMap<number, Opcode> = new Map<number, Opcode>([
 
   op(
     "]",
-    push(() => []),
+    make("list", () => []),
   ),
   op(
     ")",
-    push(() => []),
+    make("list", () => []),
   ),
   op(
     "}",
-    push(() => new Map()),
+    make("table", () => new Map()),
   ),
-  [0x8f, push(() => new Set())], // EMPTY_SET
+  [0x8f, make("table", () => new Set())], // EMPTY_SET
   op(
     "l",
-    push((m) => m.popToMark()),
+    make("list", (m) => m.popToMark()),
   ),
   op(
     "t",
-    push((m) => m.popToMark()),
+    make("list", (m) => m.popToMark()),
   ),
   op(
     "d",
-    push((m) => setItems(m, new Map(), m.popToMark())),
+    make("table", (m) => setItems(m, new Map(), m.popToMark())),
   ),
-  [0x91, push((m) => new Set(m.popToMark()))], // FROZENSET
-  [0x85, push((m) => [m.pop()])], // TUPLE1
-  [0x86, push((m) => [m.pop(), m.pop()].reverse())], // TUPLE2
-  [0x87, push((m) => [m.pop(), m.pop(), m.pop()].reverse())], // TUPLE3
+  [0x91, make("table", (m) => addItems(m, new Set(), m.popToMark()))], // FROZENSET
+  [0x85, make("list", (m) => [m.pop()])], // TUPLE1
+  [0x86, make("list", (m) => [m.pop(), m.pop()].reverse())], // TUPLE2
+  [0x87, make("list", (m) => [m.pop(), m.pop(), m.pop()].reverse())], // TUPLE3
   op("a", (m) => appendTo(m, [m.pop()])),
   op("e", (m) => appendTo(m, m.popToMark())),
   op("s", (m) => setTopItems(m, [m.pop(), m.pop()].reverse())),
   op("u", (m) => setTopItems(m, m.popToMark())),
   [0x90, (m) => addTo(m, m.popToMark())], // ADDITEMS
 
-  op("p", (m) => void m.memo.set(memoIndex(m, m.cursor.line()), m.top())),
-  op("q", (m) => void m.memo.set(m.cursor.uint8(), m.top())),
-  op("r", (m) => void m.memo.set(m.cursor.uint32(), m.top())),
-  [0x94, (m) => void m.memo.set(m.memo.size, m.top())], // MEMOIZE
+  op("p", (m) => m.remember(memoIndex(m, m.cursor.line()), m.top())),
+  op("q", (m) => m.remember(m.cursor.uint8(), m.top())),
+  op("r", (m) => m.remember(m.cursor.uint32(), m.top())),
+  [0x94, (m) => m.remember(m.memo.size, m.top())], // MEMOIZE
   op(
     "g",
     push((m) => m.recall(memoIndex(m, m.cursor.line()))),
@@ -200,7 +207,13 @@ function appendTo(m: PickleMachine, items: readonly unknown[]): void {
 function addTo(m: PickleMachine, items: readonly unknown[]): void {
   const set = m.top();
   if (!(set instanceof Set)) throw m.fault("its pickle adds to a value that is not a set");
+  addItems(m, set, items);
+}
+
+function addItems(m: PickleMachine, set: Set<unknown>, items: readonly unknown[]): Set<unknown> {
+  m.charge(items.length * heapBytes.entry);
   for (const item of items) set.add(item);
+  return set;
 }
 
 function setTopItems(m: PickleMachine, items: readonly unknown[]): void {
@@ -211,6 +224,7 @@ function setTopItems(m: PickleMachine, items: readonly unknown[]): void {
 
 function setItems(m: PickleMachine, dict: Map<unknown, unknown>, items: readonly unknown[]): unknown {
   if (items.length % 2 !== 0) throw m.fault("its pickle has a key without a value");
+  m.charge((items.length / 2) * heapBytes.entry);
   for (let i = 0; i < items.length; i += 2) dict.set(items[i], items[i + 1]);
   return dict;
 }

@@ -18,7 +18,26 @@ export interface PickleContext {
   readonly fault: Fault;
   /** Accounts for bytes that a constructor is about to allocate; a fault past the pickle's own size. */
   readonly spend: (bytes: number) => void;
+  /** Accounts for heap bytes of values; a fault past what a file of this size may ask for. */
+  readonly charge: (bytes: number) => void;
 }
+
+/**
+ * What values cost on V8's heap, in bytes, rounded up; scalars live in the slot that holds them. The rounding also keeps
+ * every Map and Set under V8's limit of 2^24 entries.
+ */
+export const heapBytes = {
+  slot: 16,
+  text: 32,
+  view: 200,
+  list: 80,
+  /** An empty dict or set, and each entry of one. */
+  table: 256,
+  entry: 64,
+  memo: 80,
+  /** What a constructor makes. */
+  other: 256,
+} as const;
 
 /** A value under construction that may receive its state later, by the BUILD opcode. */
 export interface Buildable {

@@ -94,7 +94,7 @@ function readZipped(file: FileBytes, fault: Fault): unknown {
     return storage;
   };
   const bytes = readZipMember(file, members.get(pickle)!, fault);
-  return unpickle(bytes, { fault, allowed: torchAllowed, persistent }).value;
+  return unpickle(bytes, { fault, allowed: torchAllowed, persistent, fileBytes: file.size }).value;
 }
 
 /** A copy of the value with tensors replaced and bare type names as text; shared parts stay shared. */

@@ -4,13 +4,20 @@
  * The machine is the one that CPython's `pickletools` describes: a stack, a memo, and one-byte opcodes.
  * Where Python would import a module and call what it finds there, this one looks the name up in an
  * allow-list of our own constructors and stops at anything else. It does not recurse, so nesting cannot
- * overflow it; it charges allocations against the size of the pickle, so a short pickle cannot ask for much.
+ * overflow it; it charges every value that it makes against the size of the file, so a small file cannot ask
+ * for much, however far its pickle inflates.
  */
 import { ByteCursor } from "./byte-cursor.ts";
 import type { Fault } from "./file-fault.ts";
 import { opcodes } from "./pickle-opcodes.ts";
 import { refuseTangles } from "./pickle-tangles.ts";
-import { type AllowList, type Constructor, isConstructor, type PickleContext } from "./pickle-value.ts";
+import {
+  type AllowList,
+  type Constructor,
+  heapBytes,
+  isConstructor,
+  type PickleContext,
+} from "./pickle-value.ts";
 import { printable } from "./printable.ts";
 
 export interface UnpickleOptions {
@@ -19,7 +26,14 @@ export interface UnpickleOptions {
   /** What a persistent id (PyTorch's storages) stands for. Without it such ids are refused. */
   readonly persistent?: (id: unknown) => unknown;
   readonly start?: number;
+  /** Size of the file on disk, which is less than the pickle's where a zip deflated it. */
+  readonly fileBytes?: number;
 }
+
+/** Heap bytes that a file may ask for whatever its size, for each of its bytes, and at most. */
+const freely = 64 * 2 ** 20;
+const perFileByte = 32;
+const most = 2 ** 30;
 
 /** The value, and where the next byte after the pickle is. */
 export function unpickle(bytes: Uint8Array, options: UnpickleOptions): { value: unknown; end: number } {
@@ -38,14 +52,17 @@ export class PickleMachine implements PickleContext {
   readonly #allowed: AllowList;
   readonly #persistent: ((id: unknown) => unknown) | undefined;
   #budget: number;
+  #heap: number;
   #stopped = false;
 
-  constructor(bytes: Uint8Array, { fault, allowed, persistent, start = 0 }: UnpickleOptions) {
+  constructor(bytes: Uint8Array, options: UnpickleOptions) {
+    const { fault, allowed, persistent, start = 0, fileBytes = bytes.byteLength } = options;
     this.cursor = new ByteCursor(bytes, fault, start);
     this.fault = fault;
     this.#allowed = allowed;
     this.#persistent = persistent;
-    this.#budget = bytes.byteLength;
+    this.#budget = 2 * bytes.byteLength; // protocol 2 makes bytes from text, and an array from the bytes
+    this.#heap = Math.min(most, freely + perFileByte * fileBytes);
   }
 
   run(): unknown {
@@ -64,6 +81,7 @@ export class PickleMachine implements PickleContext {
   }
 
   push(value: unknown): void {
+    this.charge(heapBytes.slot);
     this.#stack.push(value);
   }
 
@@ -78,6 +96,7 @@ export class PickleMachine implements PickleContext {
   }
 
   mark(): void {
+    this.charge(heapBytes.list);
     this.#outerStacks.push(this.#stack);
     this.#stack = [];
   }
@@ -95,6 +114,11 @@ export class PickleMachine implements PickleContext {
   discard(): void {
     if (this.#stack.length > 0) this.#stack.pop();
     else this.popToMark();
+  }
+
+  remember(index: number, value: unknown): void {
+    this.charge(heapBytes.memo);
+    this.memo.set(index, value);
   }
 
   recall(index: number): unknown {
@@ -117,6 +141,7 @@ export class PickleMachine implements PickleContext {
   call(callable: unknown, args: unknown): unknown {
     if (!isConstructor(callable)) throw this.fault("its pickle calls something that is not a constructor");
     if (!Array.isArray(args)) throw this.fault(`its pickle calls ${callable.name} without an argument tuple`);
+    this.charge(heapBytes.other);
     return callable.construct(args, this);
   }
 
@@ -124,6 +149,12 @@ export class PickleMachine implements PickleContext {
     if (!this.#persistent) throw this.fault("it refers to data outside itself, which only PyTorch files may");
     return this.#persistent(id);
   }
+
+  readonly charge = (bytes: number): void => {
+    this.#heap -= bytes;
+    if (this.#heap < 0)
+      throw this.fault("its pickle makes far more values than a file of its size should hold");
+  };
 
   readonly spend = (bytes: number): void => {
     this.#budget -= bytes;

@@ -3,8 +3,8 @@
  *
  * Follows PKWARE's APPNOTE 6.3.10, including zip64. Trusts only the central directory, and checks it:
  * members must lie inside the file and must not overlap (overlapping members are how small archives hide
- * petabytes), stored members have the size they declare, and a compressed member may not declare more
- * than the limit below. Only `stored` and `deflate` exist in the formats we read.
+ * petabytes), stored members have the size they declare, and the compressed ones together may not declare
+ * more than the limit below. Only `stored` and `deflate` exist in the formats we read.
  */
 import { crc32, inflateRawSync } from "node:zlib";
 import { ByteCursor } from "./byte-cursor.ts";
@@ -21,7 +21,7 @@ export interface ZipMember {
   readonly checksum: number;
 }
 
-/** An honest array of zeros deflates about 1000 to 1, so small members may; large ones may claim 200 to 1. */
+/** Honest arrays of zeros deflate about 1000 to 1, so small archives may; large ones may claim 200 to 1. */
 const freelyInflatedBytes = 64 * 2 ** 20;
 const largestRatio = 200;
 
@@ -42,6 +42,7 @@ export function readZipMembers(file: FileBytes, fault: Fault): Map<string, ZipMe
     members.set(member.name, member);
   }
   refuseOverlaps([...members.values()], directory.offset, fault);
+  refuseBombs([...members.values()], file.size, fault);
   return members;
 }
 
@@ -55,9 +56,6 @@ export function readZipMember(file: FileBytes, member: ZipMember, fault: Fault):
 }
 
 function inflate(raw: Uint8Array, member: ZipMember, fault: Fault): Uint8Array {
-  if (member.size > Math.max(freelyInflatedBytes, raw.byteLength * largestRatio)) {
-    throw fault(`"${member.name}" claims to inflate from ${raw.byteLength} to ${member.size} bytes`);
-  }
   let bytes: Uint8Array;
   try {
     bytes = inflateRawSync(raw, { maxOutputLength: Math.max(member.size, 1) });
@@ -160,5 +158,13 @@ function refuseOverlaps(members: ZipMember[], directoryOffset: number, fault: Fa
     if (member.dataOffset + member.compressedSize > limit) {
       throw fault(`"${member.name}" runs into what follows it`);
     }
+  }
+}
+
+/** Of all members together: whoever reads an archive may hold them all at once. */
+function refuseBombs(members: readonly ZipMember[], fileBytes: number, fault: Fault): void {
+  const total = members.reduce((sum, { stored, size }) => sum + (stored ? 0 : size), 0);
+  if (total > Math.max(freelyInflatedBytes, fileBytes * largestRatio)) {
+    throw fault(`it has ${fileBytes} bytes and claims to inflate to ${total}`);
   }
 }

@@ -79,6 +79,7 @@ export const attacks: readonly (readonly [string, Buffer, RegExp])[] = [
   ["a mark left open", bytes(0x80, 2, "(N."), /unfinished/],
   ["protocol 9", bytes(0x80, 9, "N."), /protocol 9/],
   ["one megabyte of text turned to bytes again and again", repeatedEncoding(), /more memory than the file/],
+  ["one megabyte of bytes made an array again and again", repeatedArray(), /more memory than the file/],
   ["a persistent id that is no storage", bytes(0x80, 2, "K\x01Q."), /not a storage|outside itself/],
 ];
 
@@ -117,6 +118,32 @@ function repeatedEncoding(): Buffer {
   );
   return bytes(start, "h\x00h\x01h\x02\x86R".repeat(10_000), ".");
 }
+
+function repeatedArray(): Buffer {
+  const size = Buffer.alloc(4);
+  size.writeUInt32LE(1_000_000);
+  const start = bytes(0x80, 3, "cnumpy.core.numeric\n_frombuffer\nq\x00B", size, Buffer.alloc(1_000_000));
+  const type = bytes("q\x01cnumpy\ndtype\n", text("u1"), 0x89, 0x88, 0x87, "Rq\x02");
+  const shape = bytes("J", size, 0x85, "q\x03");
+  return bytes(
+    start,
+    type,
+    shape,
+    `h\x00(h\x01h\x02h\x03${text("C").toString("latin1")}tR`.repeat(10_000),
+    ".",
+  );
+}
+
+/** A byte that makes an empty value, or opens one, eight million times over: kilobytes once it is deflated. */
+export const crowds: readonly (readonly [string, Buffer])[] = (
+  [
+    ["empty sets", 0x8f],
+    ["empty dicts", "}"],
+    ["empty lists", "]"],
+    ["marks", "("],
+    ["nulls", "N"],
+  ] as const
+).map(([name, code]) => [name, bytes(0x80, 4, Buffer.alloc(8_000_000, bytes(code)), ".")]);
 
 const names = [
   "os",

@@ -10,8 +10,8 @@ import fc from "fast-check";
 import { encodeZip, readNpy, readNpz, readPng, readSafetensors, readTorch, type ZipInput } from "#formats";
 import { UserError } from "#registry";
 import { scope } from "#tensor";
-import { assertRefused, casesTried, check, damage, offer } from "./hostile.ts";
-import { anyPickle, attacks } from "./pickles.ts";
+import { assertRefused, casesTried, check, damage, offer, offerInflated } from "./hostile.ts";
+import { anyPickle, attacks, crowds } from "./pickles.ts";
 
 const folder = fileURLToPath(new URL("../fixtures/formats/", import.meta.url));
 const fixture = (name: string): Buffer => readFileSync(`${folder}${name}`);
@@ -37,6 +37,18 @@ for (const [name, pickle, reason] of attacks) {
     assertRefused(offer(readTorchAndFree, torchZip(pickle), "attack.pth"), reason);
     assertRefused(offer(readNpy, npyObjects(pickle), "attack.npy"), reason);
     assert.ok(!existsSync("PWNED"), "the pickle ran");
+  });
+}
+
+for (const [name, pickle] of crowds) {
+  test(`eight million ${name} in a file of some kilobytes are refused before they fill the heap`, () => {
+    const tiny = zip([{ name: "archive/data.pkl", bytes: pickle, deflate: true }]);
+    assertRefused(
+      offerInflated(readTorchAndFree, tiny, "crowd.pth"),
+      /far more values than a file of its size/,
+    );
+    const objects = zip([{ name: "a.npy", bytes: npyObjects(pickle), deflate: true }]);
+    assertRefused(offerInflated(readNpz, objects, "crowd.npz"), /far more values than a file of its size/);
   });
 }
 
@@ -160,6 +172,12 @@ test("a pipe and a folder are refused and not waited for", () => {
 test("archives that hide their size are refused", () => {
   const bomb = zip([{ name: "a.npy", bytes: Buffer.alloc(80 * 2 ** 20), deflate: true }]);
   assertRefused(offer(readNpz, bomb, "bomb.npz"), /claims to inflate/);
+  const many = Array.from({ length: 20 }, (_, i) => ({
+    name: `${i}.npy`,
+    bytes: Buffer.alloc(8 * 2 ** 20),
+    deflate: true,
+  }));
+  assertRefused(offer(readNpz, zip(many), "bombs.npz"), /claims to inflate to 167772160/);
   const twice = zip([
     { name: "a.npy", bytes: fixture("int8.npy") },
     { name: "b.npy", bytes: fixture("int8.npy") },
