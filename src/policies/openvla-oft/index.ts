@@ -49,7 +49,7 @@ export function loadOft(
     codec,
     device,
     dtype,
-    tokenizer: given ? () => given : lazyTokenizer(folder.path),
+    tokenizer: given ? () => given : lazyTokenizer(folder.path, folder.config.text.vocab_size),
     images: new ImageProcessor(folder.config.imageSize, folder.normalization, resizer),
     prompt: {
       begin,

@@ -50,7 +50,9 @@ export function loadPi0(
     reader: new Pi0Reader({
       config,
       codec,
-      tokenizer: given ? () => given : lazyTokenizer(settings.tokenizer_path ?? folder.path),
+      tokenizer: given
+        ? () => given
+        : lazyTokenizer(settings.tokenizer_path ?? folder.path, config.sizes.vocabulary),
       cameras: openpi.num_images_in_input,
       device,
     }),
