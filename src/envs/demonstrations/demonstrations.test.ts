@@ -3,7 +3,8 @@ import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from "
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { writeJsonFile } from "#formats";
+import { readSafetensors, writeJsonFile, writeSafetensors } from "#formats";
+import { keep, scope, type Tensor, tensor } from "#tensor";
 import type { EpisodeJob } from "./begin-job.ts";
 import { collectSettingsSchema } from "./collect-settings.ts";
 import { type EpisodeOutcome, ShardCollector } from "./collect-shard.ts";
@@ -111,4 +112,41 @@ test("a shard that was cut short, or is not as described, is an error that names
   describe([summary]);
   truncateSync(shardPath(folder, 0), 100_000);
   assert.throws(() => openDemonstrations(folder), /shard-00000/);
+});
+
+test("a shard without one of its columns, or with one that lies, is an error that names it", () => {
+  const { summary, path } = collect("shard-00000.safetensors", jobs);
+  describe([summary]);
+  const whole = scope(() => {
+    const tensors = new Map([...readSafetensors(path)].map(([name, t]) => [name, keep(t.clone())]));
+    return tensors;
+  });
+  const lengths = whole.get("lengths")!.toArray().map(BigInt) as bigint[];
+  const offer = (changes: [string, Tensor | undefined][]): void => {
+    const changed = new Map(whole);
+    for (const [name, value] of changes)
+      if (value) changed.set(name, value);
+      else changed.delete(name);
+    writeSafetensors(path, changed);
+    openDemonstrations(folder);
+  };
+  for (const name of ["success", "first_frames", "tasks", "starts", "seeds", "succeeded", "wrist_images"])
+    assert.throws(
+      () => offer([[name, undefined]]),
+      new RegExp(`shard-00000.*${name} should be .* is nothing`),
+    );
+  const lies: [string, bigint[], RegExp][] = [
+    ["lengths", [lengths[0]! + 1n, lengths[1]!], /episode 1 begins at frame/],
+    ["lengths", [lengths[0]!, lengths[1]! + 1n], /episode 1 claims/],
+    ["lengths", [lengths[0]!, lengths[1]! - 1n], /end at frame/],
+    ["lengths", [-1n, lengths[1]!], /claims -1 actions/],
+    ["lengths", [2n ** 62n, 0n], /claims/],
+    ["first_frames", [0n, 0n], /begins at frame 0/],
+    ["tasks", [0n, 6n], /task 6, and dataset.json has 6/],
+    ["tasks", [-1n, 0n], /task -1/],
+  ];
+  for (const [name, values, reason] of lies)
+    assert.throws(() => offer([[name, tensor(BigInt64Array.from(values))]]), reason);
+  assert.throws(() => offer([["states", whole.get("states")!.double()]]), /states should be float32/);
+  offer([]);
 });

@@ -22,6 +22,7 @@
  */
 import { join } from "node:path";
 import { z } from "zod";
+import { pictureSide } from "../bounds.ts";
 
 export const formatName = "reverie-demonstrations";
 
@@ -32,8 +33,8 @@ export const datasetSchema = z.strictObject({
   suite: z.string(),
   /** The sentences of the suite, by task id. */
   tasks: z.array(z.string()),
-  width: z.int().positive(),
-  height: z.int().positive(),
+  width: pictureSide,
+  height: pictureSide,
   wrist: z.boolean(),
   fps: z.number().positive(),
   /** Through which the main pictures were seen, in the scene's frame; absent in older recordings. */

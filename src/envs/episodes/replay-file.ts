@@ -3,10 +3,10 @@
  * every action as the proof.
  */
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { z } from "zod";
-import { writeJsonFile } from "#formats";
+import { readJsonFile, writeJsonFile } from "#formats";
 import { UserError } from "#registry";
+import { settleSteps } from "../bounds.ts";
 
 const bytes = z.base64();
 
@@ -18,7 +18,7 @@ const schema = z.strictObject({
   language: z.string(),
   trial: z.int().min(0).describe("which of the task's stored starts"),
   seed: z.int().min(0).describe("of the draws that place fixtures"),
-  settle_steps: z.int().min(0),
+  settle_steps: settleSteps,
   gripper_open: z.boolean(),
   start: bytes.describe("float64: time, positions and velocities before settling"),
   first_hash: z.string().describe("of the state after settling"),
@@ -49,12 +49,9 @@ export function readReplay(path: string): ReplayFile {
   const fail = (why: string): never => {
     throw new UserError(`${path}: not a readable replay file: ${why}`);
   };
-  let parsed: ReplayFile;
-  try {
-    parsed = schema.parse(JSON.parse(readFileSync(path, "utf8")));
-  } catch (error) {
-    return fail(error instanceof z.ZodError ? z.prettifyError(error) : (error as Error).message);
-  }
+  const result = schema.safeParse(readJsonFile(path));
+  if (!result.success) return fail(z.prettifyError(result.error));
+  const parsed = result.data;
   const { checksum, ...content } = parsed;
   if (checksumOf(content) !== checksum) fail("its checksum is wrong; it was changed after it was written");
   const steps = parsed.hashes.length;

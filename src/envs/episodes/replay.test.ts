@@ -87,8 +87,20 @@ test("a verdict on the goal that was not the simulator's is found", () => {
   assert.ok(!verdict.identical && verdict.step === 7 && /another verdict/.test(verdict.reason));
 });
 
+test("a billion steps of rest are refused, and so is another number of joints", () => {
+  for (const [change, reason] of [
+    [{ settle_steps: 1e9 }, /settle_steps/],
+    [{ start: Buffer.alloc(80).toString("base64") }, /a start has \d+ numbers, not 10/],
+    [{ seed: 2 ** 40 }, /a seed is an integer/],
+  ] as const)
+    assert.throws(
+      () => replayEpisode(forged(() => change)),
+      (error: unknown) => error instanceof UserError && reason.test(error.message),
+    );
+});
+
 const damage: [string, (text: string) => string, RegExp][] = [
-  ["cut short", (text) => text.slice(0, 300), /not a readable replay file/],
+  ["cut short", (text) => text.slice(0, 300), /not a readable JSON file/],
   ["edited by hand", (text) => text.replace(/"trial": \d+/, '"trial": 49'), /checksum is wrong/],
   ["of another format", () => "{}", /not a readable replay file: .*format/s],
 ];

@@ -1,5 +1,6 @@
 /** What the sections of all imagined environments share. */
 import { z } from "zod";
+import { pictureSide } from "../bounds.ts";
 
 export { learnedKeys } from "../learned/settings.ts";
 
@@ -9,7 +10,7 @@ export const cudaGraph = z
   .default(true)
   .describe("replay captured sampling of small batches on a GPU");
 
-export const picture = z.tuple([z.int().positive(), z.int().positive()]);
+export const picture = z.tuple([pictureSide, pictureSide]);
 
 type Settings = Readonly<Record<string, unknown>>;
 

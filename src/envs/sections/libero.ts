@@ -1,6 +1,7 @@
 /** `env_type: libero`: LIBERO's suites, and our own tabletop suites behind the same environment. */
 import { z } from "zod";
 import type { FamilySettings } from "#registry";
+import { pictureSide, settleSteps } from "../bounds.ts";
 import { freshStartsPerTask, startsPattern } from "../starts/start-seeds.ts";
 
 const liberoSuites = [
@@ -35,9 +36,7 @@ export const liberoSection: FamilySettings = {
     task_id_filter: z.array(z.int().min(0)).nullish().describe("only these tasks of the suite"),
     libero_variant: z.enum(["standard"]).nullish().describe("LIBERO-PRO and LIBERO-plus are not here"),
     perturbation_suffix: z.null().optional().describe("of LIBERO-PRO and LIBERO-plus, which are not here"),
-    settle_steps: z
-      .int()
-      .min(0)
+    settle_steps: settleSteps
       .nullish()
       .describe("actions of rest after a reset; the reference's 15 if unset"),
     wrist_camera: z.boolean().default(true).describe("draw the wrist's view too"),
@@ -49,8 +48,8 @@ export const liberoSection: FamilySettings = {
     worker_timeout: z.number().positive().default(300).describe("seconds until a silent process is replaced"),
     init_params: z
       .strictObject({
-        camera_heights: z.int().positive().default(256),
-        camera_widths: z.int().positive().default(256),
+        camera_heights: pictureSide.default(256),
+        camera_widths: pictureSide.default(256),
       })
       .prefault({}),
   }),

@@ -1,6 +1,7 @@
 /** What a simulator env is told: the shared keys, `env_type: libero`'s own, and what we add. Checked keys come parsed. */
 import { availableParallelism } from "node:os";
 import { z } from "zod";
+import { pictureSide, settleSteps } from "../bounds.ts";
 import { freshStartsPerTask, startsPattern } from "../starts/start-seeds.ts";
 
 export const simulatorEnvSettings = z.looseObject({
@@ -21,11 +22,11 @@ export const simulatorEnvSettings = z.looseObject({
   specific_reset_id: z.int().min(0).nullish(),
   task_id_filter: z.array(z.int().min(0)).nullish(),
   reset_gripper_open: z.boolean().default(true),
-  settle_steps: z.int().min(0).nullish(),
+  settle_steps: settleSteps.nullish(),
   init_params: z
     .looseObject({
-      camera_heights: z.int().positive().default(256),
-      camera_widths: z.int().positive().default(256),
+      camera_heights: pictureSide.default(256),
+      camera_widths: pictureSide.default(256),
     })
     .prefault({}),
   wrist_camera: z.boolean().default(true).describe("draw the wrist's view too"),
