@@ -179,6 +179,32 @@ const mistakes: [overrides: string[], says: RegExp][] = [
     ["env.eval.perturbation_suffix=all", "runner.only_eval=true"],
     /env\.eval\.perturbation_suffix: expected null/,
   ],
+  [
+    [
+      "algorithm.filter_rewards=true",
+      "algorithm.rewards_lower_bound=0.9",
+      "algorithm.rewards_upper_bound=0.1",
+    ],
+    /rewards_lower_bound: is 0\.9, above rewards_upper_bound 0\.1/,
+  ],
+  [["rollout.sampling_params.temperature_train=1e-30"], /1e-30 is no useful temperature: expected 0\.001 to/],
+  [["rollout.sampling_params.temperature_eval=1e30"], /temperature_eval: 1e\+30 is no useful temperature/],
+  [["runner.co_evolution.temperatures=[1, 1e9]"], /co_evolution\.temperatures: 1000000000 is no useful/],
+  [["algorithm.adv_type=gae"], /algorithm\.loss_type: is actor, but gae measures .* against a critic/],
+  [
+    ["env.train.max_episode_steps=4"],
+    /env\.train\.max_episode_steps: is 4, but the policy decides 8 actions/,
+  ],
+  [["env.train.settle_steps=1000000000"], /settle_steps: expected at most 1000, found 1000000000/],
+  [["env.train.init_params.camera_heights=20000"], /camera_heights: expected at most 4096, found 20000/],
+  [["actor.optim.lr=nan"], /actor\.optim\.lr: expected a number, found NaN/],
+  [["actor.optim.lr=-inf"], /actor\.optim\.lr: expected a number, found -Infinity/],
+  [["actor=3"], /command line: actor: expected a block of settings .*, found 3$/],
+  [["~absent"], /there is no setting absent$/],
+  [
+    ["actor.optim.lr=abc", "runner.max_epochs=-3", "env.train.total_num_envs=7"],
+    /has 5 errors:.*max_epochs: .*lr: .*total_num_envs: 7 is not/s,
+  ],
   [["algorithm.adv_type=gae2"], /no algorithm .* named "gae2"; there are: gae, grpo/],
   [["algorithm.loss_type=actor_critic"], /actor\.model\.add_value_head: must be true/],
   [["actor.model.model_type=openvla2"], /no policy named "openvla2"/],
@@ -202,6 +228,67 @@ for (const [overrides, says] of mistakes) {
     );
   });
 }
+
+test("settings that change nothing are named", async () => {
+  const remarks = async (...overrides: string[]) =>
+    (await plan("libero_10_grpo_openvlaoft", sixteen, ...overrides)).checked.problems.map(
+      ({ path, message }) => `${path}: ${message}`,
+    );
+  const named = (lines: string[], pattern: RegExp) =>
+    assert.ok(
+      lines.some((line) => pattern.test(line)),
+      lines.join("\n"),
+    );
+  named(
+    await remarks("rollout.model.model_path=/another"),
+    /rollout\.model\.model_path: has no effect: the policy that acts/,
+  );
+  named(await remarks("runner.max_epochs=0"), /runner\.max_epochs: is 0: nothing will be trained/);
+  const pi = await plan("libero_10_ppo_openpi", sixteen, "rollout.sampling_params.temperature_train=1.6");
+  named(
+    pi.checked.problems.map(({ path, message }) => `${path}: ${message}`),
+    /temperature_train: has no effect: π0 samples no tokens/,
+  );
+});
+
+test("the plan says what top_k and the temperatures come to", async () => {
+  const text = async (...overrides: string[]) =>
+    planText(await plan("libero_10_grpo_openvlaoft", sixteen, ...overrides));
+  assert.match(
+    await text("rollout.sampling_params.top_k=0"),
+    /actions: sampled from all tokens at temperature 1\.6/,
+  );
+  assert.match(
+    await text("rollout.sampling_params.top_k=50", "rollout.sampling_params.temperature_eval=0"),
+    /actions: sampled from the 50 most probable tokens at temperature 1\.6; in evaluations: the most probable/,
+  );
+});
+
+test("ninety thousand unknown keys are refused in a message that fits the screen", async (context) => {
+  const folder = mkdtempSync(join(tmpdir(), "reverie-config-"));
+  context.after(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, "many.yaml");
+  const keys = Array.from({ length: 90_000 }, (_, i) => `k${i}: 1`).join("\n");
+  writeFileSync(file, `defaults:\n  - libero_10_grpo_openvlaoft\n  - _self_\n${keys}\n`);
+  await assert.rejects(plan(file), (error: Error) => {
+    assert.match(error.message, /has 90000 errors:/);
+    assert.match(error.message, /and 89970 more$/);
+    assert.ok(error.message.length < 10_000, `${error.message.length} characters`);
+    return true;
+  });
+});
+
+test("a file that is no text is refused as such, by its name and by its bytes", async (context) => {
+  const folder = mkdtempSync(join(tmpdir(), "reverie-config-"));
+  context.after(() => rmSync(folder, { recursive: true }));
+  writeFileSync(join(folder, "torch.node"), Buffer.alloc(2000, "\x7fELF\0"));
+  writeFileSync(join(folder, "binary.yaml"), Buffer.alloc(2000, "\x7fELF\0"));
+  await assert.rejects(
+    plan(join(folder, "torch.node")),
+    /torch\.node is not a configuration: .* ends in \.yaml/,
+  );
+  await assert.rejects(plan(join(folder, "binary.yaml")), /binary\.yaml: not a text file/);
+});
 
 test("several mistakes are told at once, each with its file and line", async (context) => {
   const folder = mkdtempSync(join(tmpdir(), "reverie-config-"));

@@ -5,7 +5,7 @@
  * preset that a file includes as `env/libero_10@env.train` can be exchanged with `env@env.train=libero_goal`
  * or `env/train=libero_goal`, and `env/train: x` finds `env/x.yaml` when there is no folder `env/train`.
  */
-import { UserError } from "#registry";
+import { ownEntry, UserError } from "#registry";
 import { type DefaultsEntry, readChoice, readDefaults } from "./defaults-list.ts";
 import { type Environment, resolveInterpolations } from "./interpolation.ts";
 import { mergeMaps, mount } from "./merge.ts";
@@ -231,7 +231,7 @@ function join(group: string, option: string): string {
 
 function absoluteGroup(group: string, parent: string, aliases: Readonly<Record<string, string>>): string {
   const full = group.startsWith("/") ? group.slice(1) : [parent, group].filter(Boolean).join("/");
-  return aliases[full] ?? full;
+  return ownEntry(aliases, full) ?? full;
 }
 
 function packageOf(

@@ -5,7 +5,7 @@
  */
 import type { RunConfig } from "./frame/index.ts";
 import { type Problem, problem } from "./problem.ts";
-import { type MapNode, nodeAt, parsePath } from "./tree.ts";
+import { type ConfigNode, type MapNode, nodeAt, parsePath, plain, valueText } from "./tree.ts";
 
 interface Ineffective {
   readonly keys: readonly string[];
@@ -57,6 +57,14 @@ const table: readonly Ineffective[] = [
     keys: ["rollout.sampling_params.top_p"],
     when: (_, value) => value("rollout.sampling_params.top_p") !== 1,
     why: "no policy here samples with top_p",
+  },
+  {
+    keys: ["top_k", "temperature", "temperature_train", "temperature_eval"].map(
+      (key) => `rollout.sampling_params.${key}`,
+    ),
+    when: (config, value) =>
+      config.actor.model.model_type === "openpi" && Number(value("") ?? 0) > 0 && value("") !== 1,
+    why: "π0 samples no tokens; a temperature above 0 only says that it samples",
   },
   {
     keys: ["rollout.sampling_params.repetition_penalty"],
@@ -134,6 +142,25 @@ function dtypeName(spelt: unknown): string | undefined {
 }
 
 export function ineffectiveKeys(root: MapNode, config: RunConfig): Problem[] {
+  return [...fromTable(root, config), ...otherModel(root)];
+}
+
+/** The policy that acts is the actor's, whatever `rollout.model` says of it. */
+function otherModel(root: MapNode): Problem[] {
+  const [acting, trained] = [nodeAt(root, ["rollout", "model"]), nodeAt(root, ["actor", "model"])];
+  if (acting?.kind !== "map" || trained?.kind !== "map") return [];
+  const text = (node: ConfigNode | undefined): string =>
+    node ? valueText(plain(node)).replace(/\/+"$/, '"') : "";
+  const differing = [...acting.entries].filter(
+    ([key, node]) => text(node) !== "null" && text(node) !== text(trained.entries.get(key)),
+  );
+  return differing.map(([key]) => {
+    const why = `has no effect: the policy that acts is the one that is trained (actor.model.${key})`;
+    return problem(root, "warning", ["rollout", "model", key], why);
+  });
+}
+
+function fromTable(root: MapNode, config: RunConfig): Problem[] {
   return table.flatMap(({ keys, when, why }) =>
     keys.flatMap((key) => {
       const path = parsePath(key);

@@ -21,6 +21,54 @@ test("references reach into values that are interpolations themselves", () => {
   });
 });
 
+const refuses = (config: Record<string, Plain>, reason: RegExp) =>
+  assert.throws(
+    () => resolve(config),
+    (error: Error) => {
+      assert.equal(error.name, "UserError");
+      assert.match(error.message, reason);
+      assert.ok(error.message.length < 1000, "a short message");
+      return true;
+    },
+  );
+const chain = (length: number, link: (next: string) => Plain): Record<string, Plain> =>
+  Object.fromEntries(
+    Array.from({ length }, (_, i) => [`a${i}`, i + 1 < length ? link(`\${a${i + 1}}`) : "x"]),
+  );
+
+test("references that double a text or a list again and again are refused, not unfolded", () => {
+  refuses(
+    chain(40, (next) => next + next),
+    /too large when its references are unfolded/,
+  );
+  refuses(
+    chain(40, (next) => [next, next]),
+    /too large when its references are unfolded/,
+  );
+  refuses(
+    chain(40, (next) => ({ b: next, c: `\${oc.create:${next}}` })),
+    /too large/,
+  );
+});
+
+test("references inside and behind each other end at a depth, not in the stack", () => {
+  refuses({ a: `${"${".repeat(5000)}b${"}".repeat(5000)}` }, /too many references|no/);
+  refuses(
+    chain(5000, (next) => next),
+    /too many references stand inside each other/,
+  );
+  const deep = (next: string): Plain => Array.from({ length: 90 }).reduce<Plain>((inner) => [inner], next);
+  refuses(chain(90, deep), /too many references|too large/);
+  refuses({ a: `\${oc.decode:'${"[".repeat(5000)}${"]".repeat(5000)}'}` }, /nested too deep/);
+  refuses({ a: `\${oc.env:${"x".repeat(20_000)}}` }, /is not set/);
+});
+
+test("names that every object inherits are no resolvers and no variables", () => {
+  refuses({ a: "${constructor:1}" }, /no resolver named "constructor"/);
+  refuses({ a: "${oc.env:toString}" }, /toString is not set/);
+  assert.deepEqual(resolve({ a: "${torch.dtype:constructor}" }), { a: "constructor" });
+});
+
 test("the key of a reference may itself be interpolated", () => {
   assert.deepEqual(resolve({ which: "b", a: { b: 2 }, c: "${a.${which}}" }), {
     which: "b",

@@ -6,7 +6,16 @@
  */
 import { nearest, UserError } from "#registry";
 import { merge } from "./merge.ts";
-import { type ConfigNode, commandLine, type MapNode, nodeAt, parsePath, plain, withValue } from "./tree.ts";
+import {
+  type ConfigNode,
+  commandLine,
+  type MapNode,
+  nodeAt,
+  parsePath,
+  plain,
+  valueText,
+  withValue,
+} from "./tree.ts";
 import { parseValue } from "./value-grammar.ts";
 
 export interface Override {
@@ -63,11 +72,11 @@ export function applyOverride(
 function deleteKey(root: MapNode, override: Override, old: ConfigNode | undefined): MapNode {
   if (!old) throw unknownKey(root, override);
   if (override.value !== undefined) {
-    const wanted = JSON.stringify(plain(parseValue(override.value, commandLine)));
-    if (JSON.stringify(plain(old)) !== wanted) {
-      throw new UserError(
-        `"${override.text}": ${override.key} has another value: ${JSON.stringify(plain(old))}`,
-      );
+    const [wanted, found] = [parseValue(override.value, commandLine), old].map((node) =>
+      valueText(plain(node)),
+    );
+    if (found !== wanted) {
+      throw new UserError(`"${override.text}": ${override.key} has another value: ${found}`);
     }
   }
   return withValue(root, parsePath(override.key), undefined);
@@ -81,6 +90,8 @@ function unknownKey(root: MapNode, override: Override): UserError {
   const hint = guess ? `did you mean ${[...path.slice(0, -1), guess].join(".")}?` : "";
   const add = override.kind === "delete" ? "" : `to add a new setting write +${override.key}=…`;
   return new UserError(
-    `"${override.text}": there is no setting ${override.key}; ${[hint, add].filter(Boolean).join(" ")}`,
+    [`"${override.text}": there is no setting ${override.key}`, [hint, add].filter(Boolean).join(" ")]
+      .filter(Boolean)
+      .join("; "),
   );
 }

@@ -8,6 +8,7 @@ import type { Process } from "./placement.ts";
 import type { Plan } from "./plan.ts";
 import { type Problem, problemText } from "./problem.ts";
 import type { CheckedConfig } from "./read-config.ts";
+import { samplingMode } from "./sampling.ts";
 import { shardingOf } from "./sharding.ts";
 
 export function planText(plan: Plan): string {
@@ -91,11 +92,23 @@ function step({ batch, checked }: Plan): string[] {
     `  collect   ${slots} × ${count(batch.decisions, "decision")} of ${count(chunk, "action")} = ${count(batch.samples, "sample")}`,
     `            ${count(batch.environmentSteps, "env step")}, ${count(batch.slotsPerStage, "slot")} per env worker and stage`,
     `            ${count(batch.samplesPerAnswer, "observation")} per answer, ${count(batch.groups, "group")} of ${size}`,
+    `            ${actingText(checked.config)}`,
     `  learn     ${count(batch.samples, "sample")} ÷ ${global} × ${count(batch.updateEpochs, "epoch")} = ${count(batch.optimizerSteps, "optimiser step")}`,
     `            each ${steps}`,
     ...spread(checked),
     `  run       ${count(batch.trainingSteps, "training step")}, ${count(batch.trainingSteps * batch.optimizerSteps, "optimiser step")}`,
   ];
+}
+
+/** How actions are chosen: what do_sample, top_k and the temperatures come to. */
+function actingText(config: CheckedConfig["config"]): string {
+  const [train, test] = (["train", "eval"] as const).map((phase) => {
+    const { mode, temperature, topK } = samplingMode(config, phase);
+    if (mode === "greedy") return "the most probable";
+    if (config.actor.model.model_type === "openpi") return "sampled";
+    return `sampled from ${topK > 0 ? `the ${topK} most probable tokens` : "all tokens"} at temperature ${temperature}`;
+  });
+  return train === test ? `actions: ${train}` : `actions: ${train}; in evaluations: ${test}`;
 }
 
 /** What several ranks hold in parts. */

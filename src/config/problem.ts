@@ -1,7 +1,17 @@
 /** What is wrong, or worth knowing, about a configuration: always with the place that wrote it. */
 import type { z } from "zod";
 import { nearest, UserError } from "#registry";
-import { commandLine, type MapNode, nodeAt, originAt, type Path, placeOf, plain } from "./tree.ts";
+import {
+  commandLine,
+  type MapNode,
+  nodeAt,
+  originAt,
+  type Path,
+  placeOf,
+  plain,
+  shortText,
+  valueText,
+} from "./tree.ts";
 
 export interface Problem {
   /**
@@ -20,18 +30,29 @@ export function problem(root: MapNode, severity: Problem["severity"], path: Path
 }
 
 export function problemText({ place, path, message }: Problem): string {
-  return `${place}: ${short(path)}: ${message}`;
+  return `${place}: ${shortText(path)}: ${message}`;
 }
 
-/** Whatever a file holds, a message stays readable. */
-const short = (text: string): string => (text.length > 160 ? `${text.slice(0, 160)}…` : text);
+const mostListed = 30;
+
+/** The errors of a configuration, said together. */
+export class ConfigErrors extends UserError {
+  readonly errors: readonly Problem[];
+
+  constructor(message: string, errors: readonly Problem[]) {
+    super(message);
+    this.errors = errors;
+  }
+}
 
 /** Throws when there is an error among them, with every error on a line of its own. */
 export function refuseErrors(problems: readonly Problem[], what: string): void {
   const errors = problems.filter((each) => each.severity === "error");
   if (errors.length === 0) return;
   const count = errors.length === 1 ? "one error" : `${errors.length} errors`;
-  throw new UserError(`${what} has ${count}:\n${errors.map((each) => `  ${problemText(each)}`).join("\n")}`);
+  const lines = errors.slice(0, mostListed).map((each) => `  ${problemText(each)}`);
+  if (errors.length > mostListed) lines.push(`  and ${errors.length - mostListed} more`);
+  throw new ConfigErrors(`${what} has ${count}:\n${lines.join("\n")}`, errors);
 }
 
 /** Says a schema's complaints in the configuration's words. `at` is where the checked part hangs. */
@@ -58,7 +79,7 @@ function issueProblems(
   if (!node) return [problem(root, "error", path, `is missing; ${expectation(issue)}`)];
   const found = plain(node);
   if (found === "???") return [problem(root, "error", path, `must be set; ${expectation(issue)}`)];
-  return [problem(root, "error", path, `${expectation(issue)}, found ${short(JSON.stringify(found))}`)];
+  return [problem(root, "error", path, `${expectation(issue)}, found ${shortText(valueText(found))}`)];
 }
 
 export function unknownKeyProblem(root: MapNode, path: Path, known: readonly string[]): Problem {

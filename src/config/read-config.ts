@@ -6,6 +6,7 @@
  */
 import type { FamilySettings } from "#registry";
 import { UserError } from "#registry";
+import { sayingAll } from "./all-errors.ts";
 import type { WorldSizes } from "./batch.ts";
 import { compose } from "./compose.ts";
 import { checkSection, type Families, type SectionResult } from "./family-section.ts";
@@ -21,6 +22,7 @@ import { ineffectiveKeys } from "./ineffective.ts";
 import { type Environment, resolveInterpolations } from "./interpolation.ts";
 import { laterWord } from "./later-word.ts";
 import { groupAliases, migrateLegacyKeys } from "./legacy.ts";
+import { misplacedValues } from "./misplaced-values.ts";
 import { missingFiles } from "./missing-files.ts";
 import { type ClusterShape, clusterShape, type Placement, placeComponents } from "./placement.ts";
 import { joinPlacementKeys } from "./placement-keys.ts";
@@ -71,11 +73,16 @@ export interface CheckedConfig {
   readonly worlds: WorldSizes;
 }
 
-export async function readConfig(given: string, options: ReadOptions): Promise<CheckedConfig> {
+/** Mistakes of the command line hide no others: what is found without them is said in the same breath. */
+export const readConfig = (given: string, options: ReadOptions): Promise<CheckedConfig> =>
+  sayingAll(given, options.overrides ?? [], (overrides) => check(given, { ...options, overrides }));
+
+async function check(given: string, options: ReadOptions): Promise<CheckedConfig> {
   const { search, id } = locate(given, options.configPath);
   const environment = options.environment ?? process.env;
   const overrides = options.overrides ?? [];
   const composition = compose({ search, id, overrides, environment, mayAdd: frameKnows, groupAliases });
+  refuseErrors(misplacedValues(composition.root), given);
   const isLater = laterWord(composition.layers);
   const migration = migrateLegacyKeys(resolveInterpolations(composition.root, environment), isLater);
   const aligned = alignGroups(alignValues(joinPlacementKeys(migration.root, isLater)), composition.primary);

@@ -1,6 +1,15 @@
 /** The functions that an interpolation may call: OmegaConf's own and those that RLinf registers. */
-import { UserError } from "#registry";
-import { type ConfigNode, fromPlain, type Origin, type Plain, plain, scalar } from "./tree.ts";
+import { ownEntry, UserError } from "#registry";
+import {
+  type ConfigNode,
+  fromPlain,
+  type Origin,
+  type Plain,
+  plain,
+  scalar,
+  shortText,
+  valueText,
+} from "./tree.ts";
 import { parseValue } from "./value-grammar.ts";
 
 export interface ResolverContext {
@@ -34,17 +43,17 @@ export const resolvers: Readonly<Record<string, Resolver>> = {
   subtract: arithmetic((a, b) => a - b),
   not: ([value], { origin }) => scalar(!(value && plain(value)), origin),
   "torch.dtype": ([name], { origin }) =>
-    scalar(dtypes[textOf(name)] ?? textOf(name).replace(/^torch\./, ""), origin),
+    scalar(ownEntry(dtypes, textOf(name)) ?? textOf(name).replace(/^torch\./, ""), origin),
   now: ([format], { origin }) => scalar(timeText(textOf(format), new Date()), origin),
 };
 
 function readEnvironment(args: readonly ConfigNode[], { origin, environment }: ResolverContext): ConfigNode {
   const [name, fallback] = args;
-  const value = environment[textOf(name)];
+  const value = ownEntry(environment, textOf(name));
   if (value !== undefined) return scalar(value, origin);
   if (fallback) return isNull(fallback) ? fallback : scalar(textOf(fallback), origin);
   throw new UserError(
-    `the environment variable ${textOf(name)} is not set, and there is no default after a comma`,
+    `the environment variable ${shortText(textOf(name))} is not set, and there is no default after a comma`,
   );
 }
 
@@ -56,7 +65,7 @@ function arithmetic(compute: (a: number, b: number) => number): Resolver {
     });
     if (args.length !== 2 || Number.isNaN(a) || Number.isNaN(b)) {
       throw new UserError(
-        `needs two numbers, got (${args.map((arg) => JSON.stringify(plain(arg))).join(", ")})`,
+        `needs two numbers, got (${shortText(args.map((arg) => valueText(plain(arg))).join(", "))})`,
       );
     }
     const result = compute(a, b);
@@ -67,7 +76,7 @@ function arithmetic(compute: (a: number, b: number) => number): Resolver {
 
 function listOf(context: ResolverContext, path: string, pick: (entry: [string, Plain]) => Plain): ConfigNode {
   const found = context.select(path);
-  if (found?.kind !== "map") throw new UserError(`"${path}" is not a map of the configuration`);
+  if (found?.kind !== "map") throw new UserError(`"${shortText(path)}" is not a map of the configuration`);
   return fromPlain(Object.entries(plain(found) as Record<string, Plain>).map(pick), context.origin);
 }
 

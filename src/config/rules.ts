@@ -43,6 +43,12 @@ const critic: Rule = ({ algorithm, actor }) => {
   const needs = algorithm.loss_type === "actor_critic" || algorithm.loss_type === "decoupled_actor_critic";
   return [
     ...when(
+      !needs && algorithm.adv_type === "gae",
+      "algorithm.loss_type",
+      `is ${algorithm.loss_type}, but gae measures advantages against a critic, and this loss trains none: ` +
+        "set loss_type: actor_critic and actor.model.add_value_head: True, or adv_type: grpo",
+    ),
+    ...when(
       needs && !actor.model.add_value_head,
       "actor.model.add_value_head",
       `must be true: the loss ${algorithm.loss_type} trains a critic`,
@@ -94,6 +100,48 @@ const modes: Rule = ({ runner, algorithm, rollout }, worlds) => [
     "needs pipeline_stage_num 1 and at least as many env workers as rollout workers",
   ),
 ];
+
+const rewardFilter: Rule = ({ algorithm }) => {
+  const { filter_rewards: filters, rewards_lower_bound: low, rewards_upper_bound: high } = algorithm;
+  return when(
+    filters === true && Number(low) > Number(high),
+    "algorithm.rewards_lower_bound",
+    `is ${low}, above rewards_upper_bound ${high}: every group would be dropped`,
+  );
+};
+
+/** Outside, the softmax is all one token or all tokens alike, and log-probabilities overflow. */
+const temperatureBounds = [1e-3, 1e3] as const;
+
+const temperatures: Rule = ({ rollout, runner }) => {
+  const { sampling_params: sampling } = rollout;
+  const [least, most] = temperatureBounds;
+  const given: [string, number | null | undefined][] = [
+    ["rollout.sampling_params.temperature", sampling.temperature],
+    ["rollout.sampling_params.temperature_train", sampling.temperature_train],
+    ["rollout.sampling_params.temperature_eval", sampling.temperature_eval],
+    ["runner.co_evolution.temperatures", Math.min(...runner.co_evolution.temperatures)],
+    ["runner.co_evolution.temperatures", Math.max(...runner.co_evolution.temperatures)],
+  ];
+  return given.flatMap(([path, value]) =>
+    when(
+      typeof value === "number" && value > 0 && (value < least || value > most),
+      path,
+      `${value} is no useful temperature: expected ${least} to ${most}, or 0 for the most probable action`,
+    ),
+  );
+};
+
+const length: Rule = ({ runner }) => {
+  const { max_epochs: epochs, max_steps: steps, only_eval: only } = runner;
+  const [key, value] = steps >= 0 && steps < epochs ? ["max_steps", steps] : ["max_epochs", epochs];
+  return when(
+    !only && value === 0,
+    `runner.${key}`,
+    "is 0: nothing will be trained; to evaluate a policy use reverie eval",
+    "warning",
+  );
+};
 
 /** What would change the run and cannot be had: refused, not ignored. */
 const unavailable: Rule = ({ reward, critic, env }) => [
@@ -154,6 +202,12 @@ const episodes: Rule = ({ env, actor }) =>
     const { max_steps_per_rollout_epoch: steps, max_episode_steps: horizon } = settings;
     return [
       ...when(
+        horizon < actor.model.num_action_chunks,
+        `env.${section}.max_episode_steps`,
+        `is ${horizon}, but the policy decides ${actor.model.num_action_chunks} actions at a time ` +
+          "(actor.model.num_action_chunks): an episode would end inside its first chunk",
+      ),
+      ...when(
         section === "eval" && steps % actor.model.num_action_chunks !== 0,
         "env.eval.max_steps_per_rollout_epoch",
         `${steps} is not a multiple of the ${actor.model.num_action_chunks} actions of a chunk`,
@@ -213,6 +267,9 @@ const honesty: Rule = ({ runner, env }) => {
 export const rules: readonly Rule[] = [
   groups,
   critic,
+  rewardFilter,
+  temperatures,
+  length,
   evaluation,
   unseenStarts,
   modes,

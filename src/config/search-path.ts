@@ -64,13 +64,14 @@ export class SearchPath {
 /** A configuration given as a name ("libero_10_grpo_openvlaoft") or as the path of a YAML file. */
 export function locate(given: string, configPath?: string): { search: SearchPath; id: string } {
   const folders = [...(configPath === undefined ? [] : [configPath]), shippedConfigs];
-  const asFile = /\.ya?ml$/.test(given) || given.includes("/");
-  if (asFile && existsSync(given) && statSync(given).isFile()) {
+  if (/\.ya?ml$/.test(given) && existsSync(given) && statSync(given).isFile()) {
     return {
       search: new SearchPath([dirname(given), ...folders]),
       id: basename(given).replace(/\.ya?ml$/, ""),
     };
   }
+  if (existsSync(given) && statSync(given).isFile())
+    throw new UserError(`${given} is not a configuration: the name of one ends in .yaml`);
   if (/\.ya?ml$/.test(given)) throw new UserError(`there is no file ${given}`);
   return { search: new SearchPath(folders), id: given };
 }

@@ -114,6 +114,17 @@ export function plain(node: ConfigNode): Plain {
   }
 }
 
+/** Enough of a text to recognise it by: whatever a file holds, a message stays readable. */
+export const shortText = (text: string): string => (text.length > 160 ? `${text.slice(0, 160)}…` : text);
+
+/** A value for a message: as JSON, which has no word for NaN and infinity. */
+export function valueText(value: Plain): string {
+  if (typeof value === "number") return String(value);
+  return JSON.stringify(value, (_key, inner: unknown) =>
+    typeof inner === "number" && !Number.isFinite(inner) ? String(inner) : inner,
+  );
+}
+
 export function fromPlain(value: Plain, origin: Origin): ConfigNode {
   if (Array.isArray(value)) {
     return { kind: "list", items: value.map((item: Plain) => fromPlain(item, origin)), origin };

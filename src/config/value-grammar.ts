@@ -6,12 +6,13 @@
  */
 import { UserError } from "#registry";
 import { readNumber } from "./scalar-text.ts";
-import { type ConfigNode, map, type Origin, type Scalar } from "./tree.ts";
+import { type ConfigNode, map, type Origin, type Scalar, shortText } from "./tree.ts";
+import { mostDepth } from "./tree-extent.ts";
 
-/** Where `${` at `start` closes, past its `}`; understands nesting and quotes. */
-export function endOfInterpolation(text: string, start: number): number {
+/** Where `${` at `from` closes, past its `}`; understands nesting and quotes. */
+export function endOfInterpolation(text: string, from: number): number {
   let depth = 0;
-  for (let i = start; i < text.length; i++) {
+  for (let i = from; i < text.length; i++) {
     const char = text[i];
     if (char === "\\") i++;
     else if (depth > 0 && (char === "'" || char === '"')) i = endOfQuote(text, i) - 1;
@@ -21,15 +22,15 @@ export function endOfInterpolation(text: string, start: number): number {
     } else if (char === "{") depth++;
     else if (char === "}" && --depth === 0) return i + 1;
   }
-  throw new UserError(`"${text}": a \${ is never closed with }`);
+  throw new UserError(`"${shortText(text)}": a \${ is never closed with }`);
 }
 
-function endOfQuote(text: string, start: number): number {
-  for (let i = start + 1; i < text.length; i++) {
+function endOfQuote(text: string, from: number): number {
+  for (let i = from + 1; i < text.length; i++) {
     if (text[i] === "\\") i++;
-    else if (text[i] === text[start]) return i + 1;
+    else if (text[i] === text[from]) return i + 1;
   }
-  throw new UserError(`"${text}": a quote is never closed`);
+  throw new UserError(`"${shortText(text)}": a quote is never closed`);
 }
 
 /** Splits at `separator` outside brackets, quotes and interpolations; pieces are trimmed. */
@@ -53,30 +54,38 @@ export function splitOutside(text: string, separator: string): string[] {
   return pieces;
 }
 
-export function parseValue(raw: string, origin: Origin): ConfigNode {
+export function parseValue(raw: string, origin: Origin, depth = 0): ConfigNode {
   const text = raw.trim();
+  if (depth > mostDepth) throw new UserError(`"${shortText(text)}": lists and maps are nested too deep`);
   if (text.startsWith("[")) {
-    return { kind: "list", items: inside(text, "]").map((item) => parseValue(item, origin)), origin };
+    return {
+      kind: "list",
+      items: inside(text, "]").map((item) => parseValue(item, origin, depth + 1)),
+      origin,
+    };
   }
-  if (text.startsWith("{")) return parseDict(text, origin);
+  if (text.startsWith("{")) return parseDict(text, origin, depth);
   if (/^['"]/.test(text) && endOfQuote(text, 0) === text.length) {
     return { kind: "scalar", value: unquote(text), origin, quoted: true };
   }
   return { kind: "scalar", value: text === "" ? "" : readBare(text), origin };
 }
 
-function parseDict(text: string, origin: Origin): ConfigNode {
+function parseDict(text: string, origin: Origin, depth: number): ConfigNode {
   const entries = inside(text, "}").map((entry) => {
     const [key = "", ...rest] = splitOutside(entry, ":");
-    if (rest.length === 0) throw new UserError(`"${text}": expected key: value inside { }, found "${entry}"`);
+    if (rest.length === 0)
+      throw new UserError(
+        `"${shortText(text)}": expected key: value inside { }, found "${shortText(entry)}"`,
+      );
     const name = /^['"]/.test(key) ? unquote(key) : key;
-    return [name, parseValue(rest.join(":"), origin)] as const;
+    return [name, parseValue(rest.join(":"), origin, depth + 1)] as const;
   });
   return map(entries, origin);
 }
 
 function inside(text: string, close: string): string[] {
-  if (!text.endsWith(close)) throw new UserError(`"${text}": expected it to end with ${close}`);
+  if (!text.endsWith(close)) throw new UserError(`"${shortText(text)}": expected it to end with ${close}`);
   const body = text.slice(1, -1).trim();
   return body === "" ? [] : splitOutside(body, ",");
 }

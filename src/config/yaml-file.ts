@@ -10,11 +10,10 @@ import { isAlias, isScalar, isSeq, LineCounter, type Node, parseDocument, type Y
 import { UserError } from "#registry";
 import { mergeMaps } from "./merge.ts";
 import { readScalar } from "./scalar-text.ts";
-import { type ConfigNode, type MapNode, map, type Origin } from "./tree.ts";
+import { type ConfigNode, type MapNode, map, type Origin, shortText } from "./tree.ts";
+import { mostDepth, mostNodes } from "./tree-extent.ts";
 
 const mostBytes = 1_000_000; // a hundred times the largest file that ships
-const mostNodes = 100_000;
-const mostDepth = 100;
 
 export interface YamlFile {
   readonly content: MapNode;
@@ -26,7 +25,9 @@ export interface YamlFile {
 export function readYamlFile(path: string, name: string): YamlFile {
   let text: string;
   try {
-    const { size } = statSync(path);
+    const stats = statSync(path);
+    if (!stats.isFile()) throw new Error("it is not a plain file"); // a pipe would keep us waiting
+    const { size } = stats;
     if (size > mostBytes)
       throw new Error(
         `it has ${(size / 1e6).toFixed(1)} MB; a configuration has at most ${mostBytes / 1e6} MB`,
@@ -39,6 +40,7 @@ export function readYamlFile(path: string, name: string): YamlFile {
 }
 
 export function parseYaml(text: string, file: string): YamlFile {
+  if (text.includes("\0")) throw new UserError(`${file}: not a text file: it holds zero bytes`);
   const lines = new LineCounter();
   const document = parseDocument(text, {
     schema: "failsafe",
@@ -94,7 +96,7 @@ class TreeBuilder {
 
   #unfold(name: string, alias: Node): ConfigNode {
     const found = this.#anchors.get(name);
-    if (!found) throw this.#error(alias, `unknown alias *${name}`);
+    if (!found) throw this.#error(alias, `unknown alias *${shortText(name)}`);
     this.#grow(found.size, alias, 0);
     return found.node;
   }
@@ -109,7 +111,7 @@ class TreeBuilder {
       const name = String(key.value);
       if (name === "<<") merged = mergeKey(value, merged);
       else if (entries.has(name))
-        throw this.#error(key, `not valid YAML: keys must be unique, found ${name} twice`);
+        throw this.#error(key, `not valid YAML: keys must be unique, found ${shortText(name)} twice`);
       // A value is where its key is: an empty or multi-line value would otherwise point below it.
       else entries.set(name, { ...value, origin: this.#originOf(key) });
     }

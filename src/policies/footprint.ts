@@ -4,7 +4,7 @@
  */
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import type { Footprint } from "#registry";
+import { type Footprint, ownEntry } from "#registry";
 
 /**
  * Published sizes: parameters, layers and width of the language model, tokens beside prompt and actions per
@@ -22,7 +22,7 @@ const published: Readonly<
 const expertShare = 0.09;
 
 export function policyFootprint(modelType: string, settings: Readonly<Record<string, unknown>>): Footprint {
-  const size = published[modelType] ?? { parameters: 0, layers: 0, width: 0, picture: 0 };
+  const size = ownEntry(published, modelType) ?? { parameters: 0, layers: 0, width: 0, picture: 0 };
   const found = parametersInFolder(String(settings.model_path ?? ""));
   const parameters = found ?? size.parameters;
   const scale = size.parameters > 0 ? Math.min(1, parameters / size.parameters) : 1; // small models have small activations

@@ -7,7 +7,7 @@ import { existsSync } from "node:fs";
 import { z } from "zod";
 import { readJsonFile, readSafetensors, readTorchState } from "#formats";
 import type { ModuleOptions } from "#nn";
-import { UserError } from "#registry";
+import { ownEntry, UserError } from "#registry";
 import type { Tensor } from "#tensor";
 import { taskSentences } from "./libero-tasks.ts";
 import { ResnetReward } from "./resnet-reward.ts";
@@ -77,7 +77,7 @@ const loaders: Readonly<Record<string, Loader>> = {
 
 export function loadReward(settings: RewardSettings, options: ModuleOptions = {}): RewardModel {
   const { type, from_pretrained: path } = settings;
-  const load = loaders[type];
+  const load = ownEntry(loaders, type);
   if (!load)
     throw new UserError(`no reward model named "${type}"; there are: ${Object.keys(loaders).join(", ")}`);
   const weights = path.endsWith(".safetensors") ? readSafetensors(path) : readTorchState(path);

@@ -19,8 +19,12 @@ function packOf(sets: readonly Demonstrations[]): string {
 export function makeBase(wishes: SftArguments, sets: readonly Demonstrations[]): Record<string, unknown> {
   const { fresh, model, modelKeys } = wishes;
   if (fresh === undefined) return { model_type: "openvla_oft", model_path: model, ...modelKeys };
-  const sizes = Object.fromEntries(Object.entries(modelKeys).filter(([key]) => key in miniSizes));
-  const keys = Object.fromEntries(Object.entries(modelKeys).filter(([key]) => !(key in miniSizes)));
+  const sizes = Object.fromEntries(
+    Object.entries(modelKeys).filter(([key]) => Object.hasOwn(miniSizes, key)),
+  );
+  const keys = Object.fromEntries(
+    Object.entries(modelKeys).filter(([key]) => !Object.hasOwn(miniSizes, key)),
+  );
   const folder = join(wishes.out, "base");
   const unnormKey = packOf(sets);
   const statistics = demonstrationStatistics(sets);

@@ -49,7 +49,7 @@ export function frameKnows(path: readonly string[]): boolean {
     if (inner instanceof z.ZodRecord) return true;
     if (!(inner instanceof z.ZodObject)) return false;
     const shape = inner.shape as Record<string, unknown>;
-    if (!(key in shape))
+    if (!Object.hasOwn(shape, key))
       return inner.def.catchall !== undefined && !(inner.def.catchall instanceof z.ZodNever);
     schema = shape[key];
   }

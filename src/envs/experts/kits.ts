@@ -1,5 +1,5 @@
 /** Which experts there are, by asset pack. */
-import { UserError } from "#registry";
+import { ownEntry, UserError } from "#registry";
 import type { ExpertKit } from "./kit.ts";
 import { liberoKit } from "./libero-kit.ts";
 import { tabletopKit } from "./tabletop-kit.ts";
@@ -7,7 +7,7 @@ import { tabletopKit } from "./tabletop-kit.ts";
 const kits: Readonly<Record<string, ExpertKit>> = { tabletop: tabletopKit, libero: liberoKit };
 
 export function expertKit(pack: string): ExpertKit {
-  const kit = kits[pack];
+  const kit = ownEntry(kits, pack);
   if (kit) return kit;
   throw new UserError(
     `there is no scripted expert for the ${pack} pack; there are: ${Object.keys(kits).join(", ")}`,

@@ -1,5 +1,5 @@
 /** An imagined env as the loop wants it. Its cursor holds the random streams; episodes under way begin anew after a resume. */
-import { UserError } from "#registry";
+import { ownEntry, UserError } from "#registry";
 import type { Device, DType } from "#tensor";
 import type { EnvPlace, OpenedEnv } from "../open-env.ts";
 import type { Film } from "../video/film.ts";
@@ -41,7 +41,7 @@ const precisions: Readonly<Record<string, DType>> = { bf16: "bfloat16", fp16: "f
 export function worldPrecision(section: Readonly<Record<string, unknown>>, device: Device): DType {
   if (device === "cpu") return "float32";
   const { dtype = "bf16" } = (section.world_model_cfg ?? {}) as { dtype?: string };
-  const known = precisions[dtype];
+  const known = ownEntry(precisions, dtype);
   if (known) return known;
   throw new UserError(`world_model_cfg.dtype is ${dtype}; there are: ${Object.keys(precisions).join(", ")}`);
 }

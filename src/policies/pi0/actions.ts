@@ -45,6 +45,8 @@ function scalingOf({ mean, std, q01, q99 }: Statistics, quantiles: boolean, what
   if (!quantiles) {
     if (mean.length !== std.length)
       throw new UserError(`norm_stats.${what}: mean has ${mean.length} numbers and std ${std.length}`);
+    if (std.some((deviation) => deviation < 0))
+      throw new UserError(`norm_stats.${what}: a standard deviation is below 0`);
     return { offset: mean, scale: std.map((deviation) => deviation + tiny) };
   }
   if (!q01 || !q99 || q01.length !== q99.length) {
@@ -53,6 +55,11 @@ function scalingOf({ mean, std, q01, q99 }: Statistics, quantiles: boolean, what
         "compute the statistics with quantiles, or set openpi.use_quantile_norm: False",
     );
   }
+  const crossed = q01.findIndex((low, i) => low > q99[i]!);
+  if (crossed >= 0)
+    throw new UserError(
+      `norm_stats.${what}: q01 is above q99 in number ${crossed}: ${q01[crossed]} and ${q99[crossed]}`,
+    );
   // 2 (x − low) / range − 1, written as one offset and one scale
   const scale = q01.map((low, i) => (q99[i]! - low + tiny) / 2);
   return { offset: q01.map((low, i) => low + scale[i]!), scale };

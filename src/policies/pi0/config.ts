@@ -6,7 +6,7 @@
  * extension of ours; then, and only then, the file's other keys (horizon, prompt length, …) count as well.
  */
 import { z } from "zod";
-import { UserError } from "#registry";
+import { ownEntry, UserError } from "#registry";
 
 const size = z.int().positive();
 
@@ -123,7 +123,7 @@ const wideCritics = ["pi05_libero", "pi05_maniskill"];
 
 /** `stated` are the keys of the frame that the run's own config names: they win. `raw` is config.json, if there is one. */
 export function resolveConfig(name: string, stated: Stated, raw: unknown, origin: string): Pi0Config {
-  const frame = frames[name];
+  const frame = ownEntry(frames, name);
   if (!frame)
     throw new UserError(`no π0 configuration is called "${name}"; there are: ${configNames.join(", ")}`);
   const file = fileSchema.safeParse(raw ?? {});

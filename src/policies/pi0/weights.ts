@@ -4,7 +4,7 @@
  * The word embeddings and the language model's output layer are one matrix. Files keep it as `lm_head` and note the
  * other name, which is what safetensors does with shared memory; some exporters write both, or only the other.
  */
-import { UserError } from "#registry";
+import { ownEntry, UserError } from "#registry";
 import { type DType, type Generator, noGrad, scope, type Tensor } from "#tensor";
 import { plainState } from "./adapters.ts";
 import type { Pi0Model } from "./model.ts";
@@ -30,7 +30,7 @@ export function ourName(name: string): string {
   const bare = name.replace(/^(module\.)?(model\.(?=paligemma_with_expert|action_|state_|time_))?/, "");
   const part = moved.find(([from]) => bare.startsWith(inVlm + from));
   const placed = part ? inVlm + part[1] + bare.slice(inVlm.length + part[0].length) : bare;
-  return tied[placed] ?? placed;
+  return ownEntry(tied, placed) ?? placed;
 }
 
 /** LeRobot's statistics, which openpi keeps in a file of their own. */

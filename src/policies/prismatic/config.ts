@@ -6,7 +6,7 @@
  * format state their vision towers in `timm_model_args`, an extension of ours.
  */
 import { z } from "zod";
-import { UserError } from "#registry";
+import { ownEntry, UserError } from "#registry";
 
 /** One vision tower, in the words of timm's VisionTransformer. */
 const visionSchema = z.looseObject({
@@ -146,7 +146,7 @@ function checked<S extends z.ZodType>(schema: S, raw: unknown, origin: string): 
 function towersOf(config: RawConfig, origin: string): readonly [VisionConfig, VisionConfig] {
   if (config.timm_model_args) return [config.timm_model_args[0]!, config.timm_model_args[1]!];
   const [first, second] = (config.timm_model_ids ?? publishedIds).map((id) => {
-    const tower = publishedTowers[id];
+    const tower = ownEntry(publishedTowers, id);
     if (tower) return tower;
     throw new UserError(
       `${origin}: vision tower "${id}" is unknown; known: ${publishedIds.join(", ")}; ` +

@@ -47,3 +47,12 @@ test("a single dataset needs no key", () => {
 test("statistics that disagree about their size are refused", () => {
   assert.throws(() => boundsOf({ ...action, mask: [true] }, "q99", "bad.action"), /"bad.action" disagree/);
 });
+
+test("bounds that cross, or that leave nothing to move, are refused; a hand that never turns is not", () => {
+  const of = (q01: number[], q99: number[], mask?: boolean[]) =>
+    boundsOf({ q01, q99, ...(mask && { mask }) }, "q99", "x.action");
+  assert.throws(() => of([0, 1], [1, 0]), /lower bound above the upper one in number 1: 1 and 0/);
+  assert.throws(() => of([1, 2], [1, 2]), /equal bounds in every number/);
+  assert.doesNotThrow(() => of([0, 2], [1, 2]));
+  assert.doesNotThrow(() => of([1, 2], [1, 2], [true, false]));
+});

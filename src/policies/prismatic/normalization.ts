@@ -19,7 +19,7 @@ export function datasetKey(stats: NormStats, unnormKey: string | undefined): str
     if (keys.length === 1) return keys[0]!;
     throw new UserError(`unnorm_key is not set and the checkpoint does not decide it; ${list}`);
   }
-  for (const key of [unnormKey, `${unnormKey}_no_noops`]) if (stats[key]) return key;
+  for (const key of [unnormKey, `${unnormKey}_no_noops`]) if (Object.hasOwn(stats, key)) return key;
   throw new UserError(`no statistics for unnorm_key "${unnormKey}"; ${list}`);
 }
 
@@ -39,7 +39,22 @@ export function boundsOf(statistics: Statistics, kind: ActionBounds, name: strin
       `the statistics "${name}" disagree about their size: ${low.length} low, ${high.length} high, ${mask.length} mask`,
     );
   }
+  refuseStandstill({ low, high, mask }, name);
   return { low, high, mask };
+}
+
+/** A number may stand still (demonstrations that never turn the hand): the policy then cannot move it. All may not. */
+function refuseStandstill({ low, high, mask }: Bounds, name: string): void {
+  const crossed = low.findIndex((value, d) => mask[d] && value > high[d]!);
+  if (crossed >= 0)
+    throw new UserError(
+      `the statistics "${name}" have their lower bound above the upper one in number ${crossed}: ${low[crossed]} and ${high[crossed]}`,
+    );
+  const still = low.every((value, d) => mask[d] && value === high[d]);
+  if (still && low.length > 0)
+    throw new UserError(
+      `the statistics "${name}" have equal bounds in every number: nothing could ever move`,
+    );
 }
 
 /** [−1, 1] to the env's units, in place of the reference's numpy expression. `values` is [..., dimensions]. */

@@ -2,7 +2,9 @@
  * Which files LIBERO's suites need, found by following them: tasks name categories and stages, those name MJCF files,
  * and MJCF files name meshes and textures. So only what is used is fetched, and each missing file has a name.
  */
+
 import { dirname, join, normalize } from "node:path/posix";
+import { ownEntry } from "#registry";
 import { parseBddl } from "../../engine/bddl.ts";
 import { assetIdentity } from "../../engine/scene-part.ts";
 import { parseXml } from "../../engine/xml.ts";
@@ -32,8 +34,10 @@ export function neededBy(file: string, bytes: Uint8Array): string[] {
 
 function neededByTask(file: string, text: string): string[] {
   const task = parseBddl(text, file);
-  const stage = liberoProblems[task.problem]?.sceneXml;
-  const categories = [...task.objects, ...task.fixtures].map(({ category }) => liberoObjects[category]?.xml);
+  const stage = ownEntry(liberoProblems, task.problem)?.sceneXml;
+  const categories = [...task.objects, ...task.fixtures].map(
+    ({ category }) => ownEntry(liberoObjects, category)?.xml,
+  );
   return [stage, ...categories].filter((found) => found !== undefined);
 }
 
