@@ -16,8 +16,9 @@ def answer(**fields):
 
 def serve(package, start):
     """`start(options)` opens the run and returns (facts, log, finish); `log(metrics, step)` takes numbers."""
-    # Ctrl-C goes to the whole process group; the run must still be closed properly, when stdin ends.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # These go to the whole process group; the run must still be closed properly, when stdin ends.
+    for name in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
+        signal.signal(name, signal.SIG_IGN)
     sys.stdout = sys.stderr  # the SDKs print; stdout is for answers
     options = json.loads(sys.stdin.readline())
     try:

@@ -31,4 +31,5 @@ mkdir -p "$logs"
 command=(node "$repo/bin/reverie.mjs" train "$config" "runner.logger.log_path=$logs" ${overrides[@]+"${overrides[@]}"} "$@")
 printf '%q ' "${command[@]}" > "$logs/run_embodiment.log"
 printf '\n' >> "$logs/run_embodiment.log"
-"${command[@]}" 2>&1 | tee -a "$logs/run_embodiment.log"
+# The run takes this shell's place, so that signals reach it; the log outlives them, because Ctrl-C is meant for the run alone.
+exec "${command[@]}" > >(trap '' INT HUP TERM; exec tee -a "$logs/run_embodiment.log") 2>&1

@@ -1,9 +1,10 @@
 /** `eval CONFIG`: plays every start of the evaluation's suite and says how often the policy succeeds, task by task. */
 import { join } from "node:path";
-import { evaluationTable, readEvaluation, readRun, startEngine, startsText } from "#training";
+import { evaluationTable, patienceOf, readEvaluation, readRun, startsText } from "#training";
 import type { Command } from "./command.ts";
 import { parseRunArguments, type RunArguments } from "./train/arguments.ts";
-import { openScreen, stopOnSignals } from "./train/screen.ts";
+import { attendEngine } from "./train/attend-engine.ts";
+import { openScreen } from "./train/screen.ts";
 
 export const evalCommand: Command = {
   usage:
@@ -32,14 +33,11 @@ export async function runEvaluation({ config, overrides, configPath, folder }: R
   const checked = await readRun(config, reading);
   const resultFile = join(folder, "results.json");
   const screen = openScreen(checked.name, folder, 0);
-  const engine = startEngine({ work: "evaluate", config, overrides, configPath, resultFile }, screen);
-  const forget = stopOnSignals(engine, screen.say, { saves: false });
-  try {
-    await engine.finished;
-  } finally {
-    forget();
-    await screen.close();
-  }
+  await attendEngine({ work: "evaluate", config, overrides, configPath, resultFile }, screen, {
+    patience: patienceOf(checked.config.runner),
+    folder,
+    again: `reverie eval ${config} --out ${folder}`,
+  });
   const file = readEvaluation(resultFile);
   const { sampling, temperature, passes } = file.protocol;
   const how = sampling === "sample" ? `sampled at temperature ${temperature}` : "greedy";

@@ -8,6 +8,8 @@ import { asUserError, nearest, UserError } from "#registry";
 import { commands } from "./commands.ts";
 
 export async function main(argv: readonly string[]): Promise<void> {
+  // Who reads along may be gone (a closed terminal, a pipe): that must not take a run with it.
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
   try {
     await runCommand(argv);
   } catch (error) {

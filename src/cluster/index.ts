@@ -8,7 +8,8 @@ export {
   type WorkerRef,
   type WorkerSpec,
 } from "./launcher.ts";
+export { beatHeart, SilenceWatch } from "./silence-watch.ts";
 export { Stream } from "./streams.ts";
 export { packTensors, unpackTensors } from "./tensor-message.ts";
-export { openThread } from "./thread-worker.ts";
+export { endThread, openThread } from "./thread-worker.ts";
 export { copyWeights, LocalWeightSync, type WeightSync, type Weights } from "./weight-sync.ts";

@@ -2,12 +2,14 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { UserError } from "#registry";
 import type { Methods, WorkerSpec } from "./launcher.ts";
+import { beatHeart } from "./silence-watch.ts";
 import { packTensors, unpackTensors } from "./tensor-message.ts";
 import type { CallMessage, ReplyMessage } from "./thread-worker.ts";
 
 const { module, factory, options } = (workerData as { data: WorkerSpec }).data;
 const made: Promise<Methods> = import(module).then((exports) => exports[factory](options));
 made.catch(() => {}); // told to the first caller
+beatHeart(() => parentPort?.postMessage({ id: -1, value: undefined } satisfies ReplyMessage)); // answers nobody
 
 async function answer({ id, method, args }: CallMessage): Promise<ReplyMessage> {
   try {

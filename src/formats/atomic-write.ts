@@ -10,6 +10,7 @@ import {
   fsyncSync,
   mkdirSync,
   openSync,
+  readdirSync,
   renameSync,
   rmSync,
   writeSync,
@@ -23,6 +24,18 @@ let serial = 0;
 /** A name in the target's folder that no other writer uses; hidden, so that no reader picks it up. */
 export const temporaryName = (path: string): string =>
   join(dirname(path), `.${basename(path)}.${process.pid}.${Date.now().toString(36)}${serial++}.tmp`);
+
+const temporary = /^\..+\.(\d+)\.[0-9a-z]+\.tmp$/;
+
+/** Removes what writers below a folder left half-made: those that are no more, and `own` where this process is about to end. */
+export function sweepTemporaries(folder: string, own?: number): void {
+  if (!existsSync(folder)) return;
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    const [, pid] = entry.isFile() ? (temporary.exec(entry.name) ?? []) : [];
+    if (pid === undefined || (Number(pid) !== own && existsSync(`/proc/${pid}`))) continue;
+    rmSync(join(entry.parentPath, entry.name), { force: true });
+  }
+}
 
 export function replaceFile(path: string, pieces: Iterable<Uint8Array>): void {
   const temporary = temporaryName(path);

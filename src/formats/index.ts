@@ -1,5 +1,5 @@
 /** Files: weights, arrays, pictures and videos, in the formats that the field publishes. */
-export { flushFolder, replaceFile, temporaryName } from "./atomic-write.ts";
+export { flushFolder, replaceFile, sweepTemporaries, temporaryName } from "./atomic-write.ts";
 export { type Checkpoint, openCheckpoint } from "./checkpoint-folder.ts";
 export { findFfmpeg } from "./ffmpeg.ts";
 export { type JsonObject, readJsonFile, writeJsonFile } from "./json-file.ts";

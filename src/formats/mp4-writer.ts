@@ -9,7 +9,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
-import { UserError } from "#registry";
+import { Late, UserError, within } from "#registry";
 import { temporaryName } from "./atomic-write.ts";
 import { findFfmpeg } from "./ffmpeg.ts";
 
@@ -20,6 +20,10 @@ export interface Mp4Options {
   /** x264's constant rate factor: 0 is lossless, 18 looks so, 28 is small. */
   readonly quality?: number;
 }
+
+/** Seconds that ffmpeg may take to accept a frame, and to finish a film. */
+const frameSeconds = 60;
+const filmSeconds = 300;
 
 export class Mp4Writer {
   readonly path: string;
@@ -38,6 +42,7 @@ export class Mp4Writer {
     this.#temporary = temporaryName(path);
     this.#encoder = spawn(findFfmpeg(), encoderArguments(options, this.#temporary), {
       stdio: ["pipe", "ignore", "pipe"],
+      detached: true, // Ctrl-C goes to the whole group and would end the film; it ends when its pipe does
     });
     this.#ended = new Promise((resolve) => {
       this.#encoder.once("close", resolve);
@@ -68,14 +73,14 @@ export class Mp4Writer {
     // The pipe may hold the bytes after we return, and renderers reuse their frame: hence the copy.
     if (pipe!.write(Buffer.from(rgb))) return;
     const drained = new Promise<true>((resolve) => pipe!.once("drain", () => resolve(true)));
-    if ((await Promise.race([drained, this.#ended])) !== true) await this.#fail();
+    if ((await this.#wait(Promise.race([drained, this.#ended]), frameSeconds)) !== true) await this.#fail();
   }
 
   /** Finishes the file and puts it in its place. A video without frames leaves no file. */
   async close(): Promise<void> {
     if (this.#frames === 0) return this.abort();
     this.#encoder.stdin?.end();
-    const code = await this.#ended;
+    const code = await this.#wait(this.#ended, filmSeconds);
     if (code !== 0) await this.#fail();
     renameSync(this.#temporary, this.path);
   }
@@ -85,6 +90,17 @@ export class Mp4Writer {
     this.#encoder.kill("SIGKILL");
     await this.#ended;
     if (existsSync(this.#temporary)) rmSync(this.#temporary);
+  }
+
+  /** An encoder that stands still is ended, and the film with it. */
+  async #wait<T>(answer: Promise<T>, seconds: number): Promise<T | undefined> {
+    try {
+      return await within(answer, seconds, "ffmpeg did not go on");
+    } catch (error) {
+      if (!(error instanceof Late)) throw error;
+      this.#complaint = error.message;
+      return undefined;
+    }
   }
 
   async #fail(): Promise<never> {

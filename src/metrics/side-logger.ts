@@ -9,7 +9,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdirSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { UserError } from "#registry";
+import { Late, UserError, within } from "#registry";
 import type { Metrics, MetricsWriter } from "./metric.ts";
 
 export type Service = "wandb" | "swanlab";
@@ -64,11 +64,14 @@ export async function openSideLogger(options: SideLoggerOptions): Promise<SideLo
   child.stdin.write(`${JSON.stringify(start)}\n`);
   const answer = await firstAnswer(child, ended, options);
   if (!answer.ready) {
-    child.kill();
+    child.kill("SIGKILL");
     throw refusal(options, answer, said);
   }
   return sideLogger(child, ended, options, answer.ready as SideLogger["facts"], () => said);
 }
+
+/** Seconds that a service may take to send the last numbers; all of them are in metrics.jsonl anyway. */
+const lastUpload = 300;
 
 type Answer = Readonly<Record<string, unknown>>;
 
@@ -140,7 +143,12 @@ function sideLogger(
       if (!open) return;
       open = false;
       child.stdin!.end();
-      const code = await ended;
+      const code = await within(ended, lastUpload, "no end").catch((error: unknown) => {
+        if (!(error instanceof Late)) throw error;
+        child.kill("SIGKILL");
+        said = () => `the run waited ${lastUpload} s for its last upload`;
+        return 1;
+      });
       if (code !== 0) warn(`${service} did not finish cleanly (code ${code}): ${said().trim().slice(-300)}`);
     },
   };

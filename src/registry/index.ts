@@ -1,4 +1,6 @@
-/** Named things that can be looked up and extended, and the one kind of error that a user can fix. */
+/** Named things that can be looked up and extended, the one kind of error that a user can fix, and how waits and children end. */
+export { liveForParent } from "./child-life.ts";
+export { Late, within } from "./deadline.ts";
 export type { FamilySettings, Footprint } from "./family-settings.ts";
 export { nearest } from "./nearest.ts";
 export { ownEntry } from "./own-entry.ts";

@@ -7,6 +7,7 @@ import { type AlgorithmSettings, algorithms, refillDeadGroups, shuffleAdvantages
 import { LocalWeightSync, Stream } from "#cluster";
 import { type CheckedConfig, type EnvironmentConfig, samplingMode } from "#config";
 import { concatColumns, type Minibatch, mapMinibatch, mapRollout, type Rollout } from "#data";
+import type { EnvCursor } from "#envs";
 import type { Tensor } from "#tensor";
 import { type Decider, EnvWorker, EpisodeLog, type Learned } from "#workers";
 import {
@@ -34,6 +35,13 @@ export interface Judged {
 /** Told how far a phase is. */
 export type Progress = (done: number, total: number) => void;
 
+interface Collecting {
+  readonly episodes: EpisodeLog;
+  readonly times: { env: number; policy: number };
+  readonly onProgress: Progress | undefined;
+  readonly signal: AbortSignal | undefined;
+}
+
 export interface CrewOptions {
   readonly say: (line: string) => void;
   /** Told what is being opened. */
@@ -52,6 +60,8 @@ export class Crew {
   readonly #streams: Stream;
   readonly #settings: AlgorithmSettings;
   #synced = false;
+  /** Where the envs stood before the episodes that are being played; absent where those go on from earlier ones. */
+  #begun: readonly EnvCursor[] | undefined;
 
   private constructor(
     checked: CheckedConfig,
@@ -117,18 +127,20 @@ export class Crew {
   }
 
   /** Plays all rollout epochs of a training step; collects again for groups that teach nothing, where asked to. */
-  async collect(step: number, onProgress?: Progress): Promise<Collected> {
+  async collect(step: number, onProgress?: Progress, signal?: AbortSignal): Promise<Collected> {
     const episodes = new EpisodeLog();
     const times = { env: 0, policy: 0 };
-    let rollout = await this.#collectOnce(step, 0, episodes, times, onProgress);
+    if (this.canAbandon) this.#begun = this.stages.map(({ opened }) => opened.save(false));
+    let rollout = await this.#collectOnce(step, 0, { episodes, times, onProgress, signal });
     for (let round = 1; round <= this.#settings.resample_dead_groups; round++) {
-      const fresh = await this.#collectOnce(step, round, episodes, times, onProgress);
+      const fresh = await this.#collectOnce(step, round, { episodes, times, onProgress, signal });
       const refill = refillDeadGroups(rollout, fresh, this.#settings.group_size);
       disposeRollout(rollout);
       disposeRollout(fresh);
       rollout = refill.rollout;
       if (refill.dead === 0) break;
     }
+    this.#begun = undefined;
     const metrics = {
       ...episodes.metrics("env"),
       "time/env/interact": times.env,
@@ -137,13 +149,19 @@ export class Crew {
     return { rollout, metrics };
   }
 
-  async #collectOnce(
-    step: number,
-    round: number,
-    episodes: EpisodeLog,
-    times: { env: number; policy: number },
-    onProgress?: Progress,
-  ): Promise<Rollout> {
+  /** Whether episodes under way can be given up without a trace: a step that is taken again then begins where this one did. */
+  get canAbandon(): boolean {
+    return !this.checked.config.env.train.auto_reset;
+  }
+
+  /** Where an env stands, for a checkpoint: of episodes that were given up nothing is left. */
+  envCursor(stage: number): EnvCursor {
+    const { opened } = this.stages[stage] as Stage;
+    return this.#begun?.[stage] ?? opened.save(this.checked.config.env.train.auto_reset);
+  }
+
+  async #collectOnce(step: number, round: number, part: Collecting): Promise<Rollout> {
+    const { episodes, times, onProgress, signal } = part;
     const { worlds, config } = this.checked;
     this.#moveEnvs("onload");
     const { samples, slots } = batchOf(this.checked);
@@ -155,7 +173,7 @@ export class Crew {
     const stream = this.#streams.branch("sampling", step, round);
     const sampling = samplingMode(config, "train");
     const { stages, rollouts } = this;
-    const played = await playTogether({ stages, rollouts, worlds, sampling }, (lines) =>
+    const played = await playTogether({ stages, rollouts, worlds, sampling, signal }, (lines) =>
       this.#players.interact(lines, stream, tick),
     );
     this.#moveEnvs("offload");

@@ -4,6 +4,7 @@
  * It reads the configuration itself (what was checked holds functions, which do not travel), runs, and reports by messages.
  */
 import { parentPort, workerData } from "node:worker_threads";
+import { beatHeart } from "#cluster";
 import { remarkLines } from "#config";
 import { asUserError } from "#registry";
 import type { EngineRequest, FromEngine, ToEngine } from "./engine.ts";
@@ -18,6 +19,8 @@ const { data: request } = workerData as { data: EngineRequest };
 const port = parentPort;
 if (!port) throw new Error("internal: the engine runs in a thread of its own");
 const send = (message: FromEngine): void => port.postMessage(message);
+
+beatHeart(() => send({ kind: "alive" }));
 
 const reporter: Reporter = {
   doing: (phase, done, total) => send({ kind: "doing", phase, done, total }),

@@ -3,8 +3,11 @@ export { listCheckpoints, newestWhole, type Saved } from "./checkpoint/folder.ts
 export { findDamage } from "./checkpoint/manifest.ts";
 export {
   type EngineHandle,
+  EngineHung,
+  type EnginePatience,
   type EngineRequest,
   type EngineWatcher,
+  patienceOf,
   startEngine,
 } from "./engine.ts";
 export { evaluateOnly } from "./evaluate-only.ts";

@@ -13,13 +13,15 @@ export interface Players {
   readonly rollouts: readonly Decider[];
   readonly worlds: WorldSizes;
   readonly sampling: SamplingMode;
+  /** Ends the talk: whoever asks or answers next is told so. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 const rolloutKey = (rank: number): string => `rollout ${rank}`;
 
 /** `play` gets one line per stage. A stage always asks the same rollout worker. */
 export async function playTogether<T>(
-  { stages, rollouts, worlds, sampling }: Players,
+  { stages, rollouts, worlds, sampling, signal }: Players,
   play: (lines: readonly PolicyLine[]) => Promise<T>,
 ): Promise<T> {
   const questions = new LocalChannel<Question>();
@@ -34,8 +36,14 @@ export async function playTogether<T>(
       throw error;
     }),
   );
+  const hangUp = (): void => {
+    questions.close(signal?.reason);
+    answers.close(signal?.reason);
+  };
+  signal?.addEventListener("abort", hangUp, { once: true });
   const playing = play(lines).finally(() => questions.close());
   const [served, played] = await Promise.allSettled([Promise.all(serving), playing]);
+  signal?.removeEventListener("abort", hangUp);
   if (served.status === "rejected") throw served.reason;
   if (played.status === "rejected") throw played.reason;
   return played.value;

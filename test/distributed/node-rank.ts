@@ -2,7 +2,7 @@
 import { ProcessGroup, tensor, zeros } from "#tensor";
 import { openListeners } from "../../prove/open-listeners.ts";
 
-const [rank = 0, worldSize = 2, port = 0, mode = "all", timeoutMs = 20000] = process.argv
+const [rank = 0, worldSize = 2, port = 0, mode = "all", timeoutMs = 60000] = process.argv
   .slice(2)
   .map((x) => (/^\d+$/.test(x) ? Number(x) : x)) as [number, number, number, string, number];
 const group = await ProcessGroup.join({

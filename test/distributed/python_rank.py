@@ -11,7 +11,7 @@ if rank == 0:
     port = listener.getsockname()[1]
     print(json.dumps({"port": port}), flush=True)
     listener = listener.detach()
-patience = timedelta(seconds=20)
+patience = timedelta(seconds=60)
 store = dist.TCPStore("127.0.0.1", port, world, rank == 0, timeout=patience, multi_tenant=True, master_listen_fd=listener)
 store = dist.PrefixStore("default_pg", store)  # as init_process_group does with a store of its own making
 dist.init_process_group("gloo", store=store, rank=rank, world_size=world, timeout=patience)

@@ -1,11 +1,14 @@
 /** The program of a collecting process: makes the shards it is told to, one after another. */
 import { type CollectSettings, type FromWorker, ShardCollector, type ToWorker } from "#envs";
-import { UserError } from "#registry";
+import { liveForParent, UserError } from "#registry";
 
 let collector: ShardCollector | undefined;
-const tell = (message: FromWorker): boolean | undefined => process.send?.(message);
+const parentIsGone = liveForParent();
+const tell = (message: FromWorker): void => {
+  if (parentIsGone()) process.exit(0); // a shard is collected without a look at the event loop
+  process.send?.(message);
+};
 
-process.on("disconnect", () => process.exit(0));
 process.on("message", (message: ToWorker<CollectSettings>) => {
   try {
     if (message.kind === "settings") {

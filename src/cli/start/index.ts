@@ -1,5 +1,7 @@
 /** `start`: the main job. Evaluates the shipped policy, improves it with reinforcement learning, and evaluates it again. */
+import { patienceOf } from "#training";
 import type { Command } from "../command.ts";
+import { exitCodeOf, leave } from "../stop-signals.ts";
 import { parseJob } from "./arguments.ts";
 import { MainJob, readJob } from "./job.ts";
 import { openJobScreen } from "./job-screen.ts";
@@ -20,10 +22,11 @@ export const startCommand: Command = {
 
   async run(argv) {
     const job = parseJob(argv, this.usage);
-    await readJob(job);
+    const { config } = await readJob(job);
     const { minutes, seconds } = job.state;
     const screen = openJobScreen(job.folder, { limit: 60 * minutes, spent: seconds });
-    const stopping = new Stopping(screen.say);
+    const { folder } = job;
+    const stopping = new Stopping({ say: screen.say, patience: patienceOf(config.runner), folder });
     const main = new MainJob(job, screen, stopping);
     screen.say(`results go to ${job.folder}`);
     try {
@@ -37,7 +40,7 @@ export const startCommand: Command = {
       }
       main.keepTime();
       screen.close(`interrupted; go on with: npx reverie start --resume --out ${job.folder}`);
-      process.exit(error.signal === "SIGINT" ? 130 : 143); // threads that were ended may hold the process open
+      leave(exitCodeOf(error.signal), folder); // threads that were ended may hold the process open
     } finally {
       stopping.close();
     }

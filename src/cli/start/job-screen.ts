@@ -1,6 +1,7 @@
 /** The job's view on the terminal, the same as plain lines in `run.log`, and the clock behind both. */
 import { closeSync, mkdirSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { sweepTemporaries } from "#formats";
 import type { EngineWatcher } from "#training";
 import { JobClock, type JobClockOptions, type JobPart } from "./job-clock.ts";
 import { JobView } from "./job-view.ts";
@@ -16,6 +17,7 @@ export interface JobScreen extends EngineWatcher {
 
 export function openJobScreen(folder: string, options: JobClockOptions): JobScreen {
   mkdirSync(folder, { recursive: true });
+  sweepTemporaries(folder); // half-made films of a run that was killed
   const file = openSync(join(folder, "run.log"), "a");
   const clock = new JobClock(options);
   const toFile = { write: (text: string) => writeSync(file, text) };

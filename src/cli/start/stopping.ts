@@ -1,8 +1,15 @@
 /**
- * Ctrl-C, in whatever part of the job it comes: training ends after its step with a checkpoint, an evaluation ends at once (it is played
- * again when the job goes on). A second Ctrl-C ends everything at once.
+ * Ctrl-C, in whatever part of the job it comes: training ends with a checkpoint of the steps that are done, an evaluation ends at once (it is
+ * played again when the job goes on). A second Ctrl-C ends everything at once.
  */
-import { type EngineHandle, type EngineRequest, type EngineWatcher, startEngine } from "#training";
+import {
+  type EngineHandle,
+  type EnginePatience,
+  type EngineRequest,
+  type EngineWatcher,
+  startEngine,
+} from "#training";
+import { exitCodeOf, leave, leaveIfHung, onStopSignals, stopEngine } from "../stop-signals.ts";
 
 /** The user wants to stop; what was done so far is on disk. */
 export class Interrupted extends Error {
@@ -15,17 +22,24 @@ export class Interrupted extends Error {
   }
 }
 
+export interface StoppingOptions {
+  readonly say: (line: string) => void;
+  readonly patience: EnginePatience;
+  readonly folder: string;
+}
+
 export class Stopping {
-  readonly #say: (line: string) => void;
-  readonly #onSignal = (signal: NodeJS.Signals): void => this.#receive(signal);
+  readonly #options: StoppingOptions;
+  readonly #forget: () => void;
   #signal: NodeJS.Signals | undefined;
   #engine: EngineHandle | undefined;
   #work: EngineRequest["work"] | undefined;
   #abandon: ((error: Interrupted) => void) | undefined;
+  #tellNoMore = (): void => {};
 
-  constructor(say: (line: string) => void) {
-    this.#say = say;
-    for (const name of ["SIGINT", "SIGTERM"] as const) process.on(name, this.#onSignal);
+  constructor(options: StoppingOptions) {
+    this.#options = options;
+    this.#forget = onStopSignals((signal) => this.#receive(signal));
   }
 
   /** Runs one part in a thread of its own. Throws `Interrupted` when the user stopped it. */
@@ -35,7 +49,7 @@ export class Stopping {
     started?: (engine: EngineHandle) => void,
   ): Promise<void> {
     this.check();
-    const engine = startEngine(request, watcher);
+    const engine = startEngine(request, watcher, this.#options.patience);
     this.#engine = engine;
     this.#work = request.work;
     started?.(engine);
@@ -44,7 +58,12 @@ export class Stopping {
     });
     try {
       await Promise.race([engine.finished, abandoned]);
+    } catch (error) {
+      const { folder } = this.#options;
+      leaveIfHung(error, folder, `npx reverie start --resume --out ${folder}`);
+      throw error;
     } finally {
+      this.#tellNoMore();
       engine.finished.catch(() => {}); // an abandoned engine has nothing more to say
       this.#engine = undefined;
     }
@@ -57,15 +76,15 @@ export class Stopping {
   }
 
   close(): void {
-    for (const name of ["SIGINT", "SIGTERM"] as const) process.off(name, this.#onSignal);
+    this.#forget();
   }
 
   #receive(signal: NodeJS.Signals): void {
-    if (this.#signal) process.exit(signal === "SIGINT" ? 130 : 143);
+    const { say, patience, folder } = this.#options;
+    if (this.#signal) leave(exitCodeOf(signal), folder);
     this.#signal = signal;
     if (this.#engine && this.#work === "train") {
-      this.#say("stopping after this step, with a checkpoint; once more ends at once");
-      this.#engine.stop();
+      this.#tellNoMore = stopEngine(this.#engine, patience, say);
     } else if (this.#engine) {
       void this.#engine.kill();
       this.#abandon?.(new Interrupted(signal));

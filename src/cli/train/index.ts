@@ -1,9 +1,10 @@
 /** `train CONFIG`: runs a configuration from start to end, or goes on from where it stopped. */
-import { dryRun, readRun, startEngine } from "#training";
+import { dryRun, patienceOf, readRun } from "#training";
 import type { Command } from "../command.ts";
 import { runEvaluation } from "../eval.ts";
 import { parseRunArguments } from "./arguments.ts";
-import { openScreen, stopOnSignals } from "./screen.ts";
+import { attendEngine } from "./attend-engine.ts";
+import { openScreen } from "./screen.ts";
 
 export const trainCommand: Command = {
   usage:
@@ -38,14 +39,10 @@ export const trainCommand: Command = {
     }
     const screen = openScreen(checked.name, folder);
     screen.say(`results go to ${folder}`);
-    const engine = startEngine({ work: "train", config, overrides, configPath }, screen);
-    const forget = stopOnSignals(engine, screen.say, { saves: true });
-    try {
-      const { stopped } = await engine.finished;
-      if (stopped) screen.say(`stopped; go on with: reverie train ${config} --resume --out ${folder}`);
-    } finally {
-      forget();
-      await screen.close();
-    }
+    await attendEngine({ work: "train", config, overrides, configPath }, screen, {
+      patience: patienceOf(checked.config.runner),
+      folder,
+      again: `reverie train ${config} --resume --out ${folder}`,
+    });
   },
 };

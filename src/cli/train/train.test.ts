@@ -1,6 +1,6 @@
 /** The real command, as a user runs it: what it says when something is wrong, and how it stops. */
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -129,6 +129,56 @@ test("Ctrl-C saves a checkpoint after the step and ends well, and the run goes o
   assert.ok(existsSync(join(logs, config, "checkpoints", "latest", "state.json")));
   const { code, text } = await reverie(["verify", logs]);
   assert.equal(code, 0, text);
+});
+
+test("a closed terminal saves as Ctrl-C does", async () => {
+  const logs = newFolder();
+  let asked = false;
+  const endless = ["runner.max_epochs=1000", "runner.save_interval=-1"];
+  const stopped = await reverie(run(logs, ...endless), (text, signal) => {
+    if (!asked && /step 1\/1000/.test(text)) {
+      asked = true;
+      signal("SIGHUP");
+    }
+  });
+  assert.equal(stopped.code, 0, stopped.text);
+  assert.ok(existsSync(join(logs, config, "checkpoints", "latest", "state.json")));
+});
+
+/** Whoever writes to this pipe waits for a reader that never comes: the run's thread then hangs in the system call, for ever. */
+function hangingRun(): string[] {
+  const logs = newFolder();
+  execFileSync("mkfifo", [join(logs, "metrics.log")]);
+  return run(logs, "runner.max_epochs=1000", "runner.stop_timeout=4");
+}
+
+test("a run that hangs when it is told to stop ends at its deadline, and says what it was at", async () => {
+  let asked = false;
+  const { code, text } = await reverie(hangingRun(), (said, signal) => {
+    if (!asked && /results go to/.test(said)) {
+      asked = true;
+      setTimeout(() => signal("SIGTERM"), 15_000);
+    }
+  });
+  assert.equal(code, 2, text);
+  assert.match(text, /told to stop and made no progress for 4 s while at: actor_training/);
+  assert.match(text, /go on with: reverie train .* --resume/);
+});
+
+test("a second signal ends a run that hangs at once", async () => {
+  let asked = 0;
+  const patient = hangingRun().map((word) => word.replace("stop_timeout=4", "stop_timeout=600"));
+  const { code, text } = await reverie(patient, (said, signal) => {
+    if (asked === 0 && /results go to/.test(said)) {
+      asked = 1;
+      setTimeout(() => signal("SIGTERM"), 15_000);
+    }
+    if (asked === 1 && /a second signal ends at once/.test(said)) {
+      asked = 2;
+      signal("SIGTERM");
+    }
+  });
+  assert.equal(code, 143, text);
 });
 
 test("--dry-run prints the plan and starts nothing", async () => {

@@ -28,6 +28,16 @@ export const runnerFrame = z.strictObject({
   keep_checkpoints: z.int().min(0).default(0).describe("how many checkpoints to keep; 0 keeps all"),
   resume_dir: z.string().nullish().describe('a folder …/checkpoints/global_step_N, or "auto" for the latest'),
   ckpt_path: z.string().nullish().describe("weights laid over the model after it is built"),
+  stop_timeout: z
+    .number()
+    .positive()
+    .default(300)
+    .describe("seconds without progress after which a run that was told to stop is ended as it is"),
+  watchdog_timeout: z
+    .number()
+    .positive()
+    .default(3600)
+    .describe("seconds without any sign of life after which a hung run is ended"),
   co_evolution: coEvolutionFrame.prefault({}),
   stop_when_gap_grows: gapStopFrame.prefault({}),
   weight_sync_interval: z.int().positive().default(1),

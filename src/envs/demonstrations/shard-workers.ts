@@ -5,7 +5,7 @@
  * appear whole or not at all, nothing is lost or doubled.
  */
 import { type ChildProcess, fork } from "node:child_process";
-import { UserError } from "#registry";
+import { Late, UserError } from "#registry";
 import type { EpisodeJob } from "./begin-job.ts";
 import type { EpisodeOutcome, ShardSummary } from "./collect-shard.ts";
 
@@ -20,6 +20,10 @@ export interface ShardRun<S> {
   readonly settings: S;
   readonly shards: readonly ShardJob[];
   readonly workers: number;
+  /** Ends all workers and rejects, when somebody wants to stop. */
+  readonly signal?: AbortSignal | undefined;
+  /** Seconds without a word from a process that has a shard until it counts as hung; an hour where not said. */
+  readonly silence?: number | undefined;
 }
 
 /** To a worker: first its settings, then one shard after another. */
@@ -37,21 +41,28 @@ const attempts = 2;
 const patience = 5000;
 
 export async function runShards<S>(
-  { program, settings, shards, workers }: ShardRun<S>,
+  { program, settings, shards, workers, signal, silence }: ShardRun<S>,
   onEpisode: (outcome: EpisodeOutcome) => void,
 ): Promise<ShardSummary[]> {
   const summaries: ShardSummary[] = [];
   let next = 0;
   const work = async (): Promise<void> => {
-    const worker = new ShardWorker(program, settings);
+    const worker = new ShardWorker(program, settings, silence);
+    const stop = (): void => worker.end();
+    signal?.addEventListener("abort", stop);
     try {
-      for (let index = next++; index < shards.length; index = next++)
+      for (let index = next++; index < shards.length; index = next++) {
+        signal?.throwIfAborted();
         summaries[index] = await worker.run(shards[index]!, onEpisode);
+      }
     } catch (error) {
-      worker.kill();
+      next = shards.length; // the others finish what they are at, and begin nothing
+      signal?.throwIfAborted(); // it ended because it was told to
       throw error;
+    } finally {
+      signal?.removeEventListener("abort", stop);
+      worker.end();
     }
-    worker.end();
   };
   await Promise.all(Array.from({ length: Math.min(workers, shards.length) }, work));
   return summaries;
@@ -60,11 +71,14 @@ export async function runShards<S>(
 class ShardWorker<S> {
   readonly #program: string;
   readonly #settings: S;
+  readonly #silence: number;
   #process: ChildProcess | undefined;
+  #over = false;
 
-  constructor(program: string, settings: S) {
+  constructor(program: string, settings: S, silence = 3600) {
     this.#program = program;
     this.#settings = settings;
+    this.#silence = silence;
   }
 
   async run(shard: ShardJob, onEpisode: (outcome: EpisodeOutcome) => void): Promise<ShardSummary> {
@@ -78,23 +92,21 @@ class ShardWorker<S> {
           onEpisode(outcome);
         });
       } catch (error) {
-        if (attempt === attempts || error instanceof UserError) throw error;
+        const fixable = error instanceof UserError && !(error instanceof Late);
+        if (attempt === attempts || fixable || this.#over) throw error;
         this.#process = undefined;
       }
     }
   }
 
-  kill(): void {
-    this.#process?.kill();
-  }
-
   /**
-   * Lets an idle process end by itself, which gives back what it holds on an accelerator; killed under CUDA's MPS it may never be gone.
-   * Nobody waits for it.
+   * Lets a process end by itself, which gives back what it holds on an accelerator; killed under CUDA's MPS it may never be gone. One that is
+   * busy for longer than a few seconds is killed all the same. Nobody waits for it.
    */
   end(): void {
     const child = this.#process;
-    if (!child) return;
+    if (!child || this.#over) return;
+    this.#over = true;
     const late = setTimeout(() => child.kill("SIGKILL"), patience).unref();
     child.once("exit", () => clearTimeout(late));
     if (child.connected) child.disconnect();
@@ -104,26 +116,35 @@ class ShardWorker<S> {
   #attempt(shard: ShardJob, onEpisode: (outcome: EpisodeOutcome) => void): Promise<ShardSummary> {
     const child = (this.#process ??= this.#start());
     return new Promise((resolve, reject) => {
-      const onExit = (code: number | null, signal: string | null): void => {
-        reject(new Error(`a collecting process ended (${signal ?? `code ${code}`}) in ${shard.path}`));
+      const who = `the collecting process ${child.pid} of ${shard.path}`;
+      const hang = (): void => {
+        child.kill("SIGKILL");
+        settle(() => reject(new Late(`${who} has said nothing for ${this.#silence} s`)));
       };
+      let late = setTimeout(hang, 1000 * this.#silence);
+      const onExit = (code: number | null, signal: string | null): void =>
+        settle(() => reject(new Error(`${who} ended (${signal ?? `code ${code}`})`)));
       const onMessage = (message: FromWorker): void => {
-        if (message.kind === "episode") {
-          onEpisode(message.outcome);
-          return;
-        }
+        clearTimeout(late);
+        late = setTimeout(hang, 1000 * this.#silence);
+        if (message.kind === "episode") onEpisode(message.outcome);
+        else if (message.kind === "done") settle(() => resolve(message.summary));
+        else settle(() => reject(new UserError(message.message)));
+      };
+      const settle = (answer: () => void): void => {
+        clearTimeout(late);
         child.off("message", onMessage).off("exit", onExit);
-        if (message.kind === "done") resolve(message.summary);
-        else reject(new UserError(message.message));
+        answer();
       };
       child.on("message", onMessage).on("exit", onExit);
-      child.send({ kind: "shard", shard } satisfies ToWorker<S>);
+      child.send({ kind: "shard", shard } satisfies ToWorker<S>, () => {}); // a broken channel shows as the process's end
     });
   }
 
   #start(): ChildProcess {
     const child = fork(this.#program, { execArgv: ["--import", import.meta.resolve("tsx")] });
-    child.send({ kind: "settings", settings: this.#settings } satisfies ToWorker<S>);
+    child.send({ kind: "settings", settings: this.#settings } satisfies ToWorker<S>, () => {});
+    child.on("error", () => {}); // likewise
     return child;
   }
 }

@@ -45,7 +45,16 @@ export const liberoSection: FamilySettings = {
       .min(0)
       .optional()
       .describe("processes that simulate; 0: in the env worker's own; absent: one per core"),
-    worker_timeout: z.number().positive().default(300).describe("seconds until a silent process is replaced"),
+    worker_timeout: z
+      .number()
+      .positive()
+      .default(300)
+      .describe("seconds until a process with a request before it that is silent is replaced"),
+    worker_start_timeout: z
+      .number()
+      .positive()
+      .default(300)
+      .describe("seconds that a process may take to start"),
     init_params: z
       .strictObject({
         camera_heights: pictureSide.default(256),

@@ -2,10 +2,20 @@
  * Pictures between a worker process and its parent, through a file in memory instead of the message channel.
  *
  * A channel serialises and copies bytes several times, on the one thread that also feeds the policy; here they are written
- * once and read once. The file has no name while it is used, so nothing is left behind by a process that dies. A picture
- * that does not fit (a small /dev/shm) travels in the message after all.
+ * once and read once. The file loses its name as soon as it is open, and the worker inherits it open, so nothing is left
+ * behind by a process that dies. A picture that does not fit (a small /dev/shm) travels in the message after all.
  */
-import { closeSync, existsSync, ftruncateSync, openSync, readSync, rmSync, writeSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import {
+  closeSync,
+  existsSync,
+  ftruncateSync,
+  openSync,
+  readdirSync,
+  readSync,
+  rmSync,
+  writeSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ChunkSight, Sight } from "./slot-host.ts";
@@ -23,28 +33,27 @@ type Packed = Omit<ChunkSight, "main" | "wrist" | "film"> & {
   readonly film?: readonly Carried[] | undefined;
 };
 
-let serial = 0;
+/** The descriptor under which a worker inherits its file: after stdin, stdout, stderr and the message channel. */
+export const inheritedDescriptor = 4;
 
-/** The parent's end. `path` is for the worker to open; `forget` takes the name away once it has. */
+const folder = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
+const named = /^reverie-frames-(\d+)-/;
+
+/** The parent's end; a worker inherits `descriptor`. */
 export class FrameFile {
-  readonly path: string;
-  readonly #descriptor: number;
+  readonly descriptor: number;
   /** The file's content as of the last answer. */
   #content = new Uint8Array(0);
 
   constructor() {
-    const folder = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
-    this.path = join(folder, `reverie-frames-${process.pid}-${serial++}`);
-    this.#descriptor = openSync(this.path, "wx+", 0o600);
-  }
-
-  forget(): void {
-    rmSync(this.path, { force: true });
+    sweep();
+    const path = join(folder, `reverie-frames-${process.pid}-${randomUUID()}`);
+    this.descriptor = openSync(path, "wx+", 0o600);
+    rmSync(path);
   }
 
   close(): void {
-    this.forget();
-    closeSync(this.#descriptor);
+    closeSync(this.descriptor);
   }
 
   /** Puts the pictures back into a worker's answer: views, valid until the next answer is unpacked. */
@@ -67,7 +76,7 @@ export class FrameFile {
   #load(end: number): void {
     if (this.#content.length < end) this.#content = new Uint8Array(end);
     for (let done = 0; done < end; ) {
-      const count = readSync(this.#descriptor, this.#content, done, end - done, done);
+      const count = readSync(this.descriptor, this.#content, done, end - done, done);
       if (count === 0) throw new Error("internal: the frame file is shorter than a worker said");
       done += count;
     }
@@ -85,14 +94,18 @@ const carriedBy = ({ main, wrist, film = [] }: Packed): Carried[] => [
   ...film,
 ];
 
+/** Names that processes left which were killed between two instructions; those of processes that live are theirs. */
+function sweep(): void {
+  for (const name of readdirSync(folder)) {
+    const [, pid] = named.exec(name) ?? [];
+    if (pid !== undefined && !existsSync(`/proc/${pid}`)) rmSync(join(folder, name), { force: true });
+  }
+}
+
 /** The worker's end. */
 export class FrameSender {
-  readonly #descriptor: number;
+  readonly #descriptor = inheritedDescriptor;
   #end = 0;
-
-  constructor(path: string) {
-    this.#descriptor = openSync(path, "r+");
-  }
 
   /** Moves the pictures of an answer into the file, over those of the last answer. */
   pack(sights: readonly Sight[]): Packed[] {

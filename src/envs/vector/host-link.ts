@@ -34,9 +34,10 @@ export interface HostRequest {
   readonly argument: unknown;
 }
 
-export interface OpenRequest {
-  readonly settings: HostSettings;
-  readonly frameFile: string;
+/** Seconds until a worker that is silent counts as hung: while its process starts, and with a request before it. */
+export interface Patience {
+  readonly start: number;
+  readonly answer: number;
 }
 
 export type HostReply =
@@ -63,36 +64,37 @@ interface Waiting {
   readonly timer: NodeJS.Timeout;
 }
 
-/** A child process. A call that takes longer than the time-out counts as a hang, and the process is killed. */
+/** A call to a worker whose channel is closed fails at once; that its process has ended, and how, is known a moment later. */
+const obituaryMilliseconds = 1000;
+
+/** A child process. A call that takes longer than its patience counts as a hang, and the process is killed. */
 export class ProcessLink implements HostLink {
   readonly #child: ChildProcess;
-  readonly #timeout: number;
+  readonly #patience: Patience;
   readonly #frames = new FrameFile();
   readonly #waiting = new Map<number, Waiting>();
+  readonly #opened: Promise<unknown>;
   #next = 0;
   #lost: string | undefined;
   #hung = false;
   #closed = false;
 
-  constructor(settings: HostSettings, timeoutSeconds: number) {
-    this.#timeout = timeoutSeconds;
+  constructor(settings: HostSettings, patience: Patience) {
+    this.#patience = patience;
     this.#child = fork(program, [], {
       serialization: "advanced",
       execArgv: ["--import", import.meta.resolve("tsx")],
-      stdio: ["ignore", "inherit", "inherit", "ipc"],
+      stdio: ["ignore", "inherit", "inherit", "ipc", this.#frames.descriptor],
       // One core per worker: libraries that start threads of their own would only get in each other's way.
       env: { ...process.env, OMP_NUM_THREADS: "1", LP_NUM_THREADS: process.env.LP_NUM_THREADS ?? "1" },
     });
     this.#child.on("message", (reply: HostReply) => this.#receive(reply));
-    this.#child.on("error", (error) => this.#lose(error.message));
+    this.#child.on("error", (error) => this.#lose(`could not be reached: ${error.message}`));
     this.#child.on("exit", (code, signal) =>
       this.#lose(signal ? `killed by ${signal}` : `ended with code ${code}`),
     );
-    const request: OpenRequest = { settings, frameFile: this.#frames.path };
-    this.#send("open", request).then(
-      () => this.#frames.forget(),
-      () => this.#frames.forget(), // a failure shows again in the first call
-    );
+    this.#opened = this.#send("open", settings);
+    this.#opened.catch(() => {}); // told to the first caller
   }
 
   get pid(): number | undefined {
@@ -100,6 +102,7 @@ export class ProcessLink implements HostLink {
   }
 
   async call<M extends HostMethod>(method: M, argument: Arguments<M>): Promise<Answer<M>> {
+    await this.#opened; // the time that a process takes to start is not the request's
     const answer = await this.#send(method, argument);
     return (Array.isArray(answer) ? this.#frames.unpack(answer) : answer) as Answer<M>;
   }
@@ -115,11 +118,13 @@ export class ProcessLink implements HostLink {
   #send(method: HostRequest["method"], argument: unknown): Promise<unknown> {
     if (this.#lost) return Promise.reject(this.#loss());
     const id = this.#next++;
+    const seconds = method === "open" ? this.#patience.start : this.#patience.answer;
+    const silence = method === "open" ? "did not start" : `gave no answer to "${method}"`;
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => this.#hang(), 1000 * this.#timeout);
+      const timer = setTimeout(() => this.#hang(`${silence} within ${seconds} s`), 1000 * seconds);
       this.#waiting.set(id, { resolve, reject, timer });
       this.#child.send({ id, method, argument } satisfies HostRequest, (error) => {
-        if (error) this.#lose(error.message);
+        if (error) setTimeout(() => this.#lose("closed its channel"), obituaryMilliseconds);
       });
     });
   }
@@ -134,12 +139,12 @@ export class ProcessLink implements HostLink {
   }
 
   #loss(): WorkerLost {
-    return new WorkerLost(`the env worker ${this.#lost}`, this.#hung);
+    return new WorkerLost(`the env worker (process ${this.pid}) ${this.#lost}`, this.#hung);
   }
 
-  #hang(): void {
+  #hang(why: string): void {
     this.#hung = true;
-    this.#lose(`gave no answer within ${this.#timeout} s`);
+    this.#lose(why);
     this.#child.kill("SIGKILL");
   }
 

@@ -6,15 +6,21 @@
  * that the lost worker would have given.
  */
 import { UserError } from "#registry";
-import { type HostLink, type HostMethod, inlineLink, ProcessLink, WorkerLost } from "./host-link.ts";
+import {
+  type HostLink,
+  type HostMethod,
+  inlineLink,
+  type Patience,
+  ProcessLink,
+  WorkerLost,
+} from "./host-link.ts";
 import type { ChunkSight, HostSettings, Sight, SlotChunk, SlotSnapshot, SlotStart } from "./slot-host.ts";
 
 export interface PoolOptions {
   readonly slots: number;
   /** Worker processes; 0 simulates in this process. */
   readonly workers: number;
-  /** Seconds until a silent worker counts as hung. */
-  readonly timeout: number;
+  readonly patience: Patience;
   /** Told when a worker was lost and replaced. */
   readonly say?: ((line: string) => void) | undefined;
 }
@@ -77,7 +83,7 @@ export class HostPool {
 
   #open(): HostLink {
     if (this.#options.workers === 0) return inlineLink(this.#settings);
-    return new ProcessLink(this.#settings, this.#options.timeout);
+    return new ProcessLink(this.#settings, this.#options.patience);
   }
 
   /** Neighbouring slots share a worker: a group plays one task, which is then compiled in one place. */

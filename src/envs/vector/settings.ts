@@ -35,6 +35,15 @@ export const simulatorEnvSettings = z.looseObject({
     .min(0)
     .default(availableParallelism())
     .describe("processes that simulate; 0: in the env's own process"),
-  worker_timeout: z.number().positive().default(300).describe("seconds until a silent worker is replaced"),
+  worker_timeout: z
+    .number()
+    .positive()
+    .default(300)
+    .describe("seconds until a process with a request before it that is silent is replaced"),
+  worker_start_timeout: z
+    .number()
+    .positive()
+    .default(300)
+    .describe("seconds that a process may take to start"),
 });
 export type SimulatorEnvSettings = z.infer<typeof simulatorEnvSettings>;

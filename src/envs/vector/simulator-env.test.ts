@@ -1,5 +1,6 @@
 /** The env on the tabletop suites: contract, groups, flags, evaluation, saved states, and workers that die. */
 import assert from "node:assert/strict";
+import { readdirSync } from "node:fs";
 import { test } from "node:test";
 import type { EnvStep } from "#data";
 import { randn, scope, type Tensor, tensor } from "#tensor";
@@ -137,6 +138,52 @@ test("an env that is closed while its workers are busy starts no new ones", asyn
   await assert.rejects(step, /was closed|SIGKILL/);
   assert.deepEqual(env.workers.pids, before);
   assert.equal(env.workers.losses, 0);
+});
+
+/** Runs with worker processes that take so many seconds longer to start. */
+async function withSlowStart<T>(seconds: number, body: () => Promise<T>): Promise<T> {
+  const before = process.env.NODE_OPTIONS;
+  const pause = `await new Promise((resume) => setTimeout(resume, ${1000 * seconds}))`;
+  process.env.NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(pause)}`;
+  try {
+    return await body();
+  } finally {
+    if (before === undefined) delete process.env.NODE_OPTIONS;
+    else process.env.NODE_OPTIONS = before;
+  }
+}
+
+test("the time that a worker takes to start is not counted as silence", async () => {
+  await withSlowStart(9, async () => {
+    const slow = make(1, { env_workers: 1, worker_timeout: 8 });
+    await slow.reset();
+    assert.equal(slow.workers.losses, 0);
+    await slow.close();
+  });
+});
+
+test("a worker that never starts ends the run, and the message says what was waited for", async () => {
+  await withSlowStart(60, async () => {
+    const env = make(1, { env_workers: 1, worker_start_timeout: 0.3 });
+    await assert.rejects(
+      env.reset(),
+      /the env worker \(process \d+\) did not start within 0\.3 s, 3 times in a row/,
+    );
+    await env.close();
+  });
+});
+
+test("signals to the whole group are the run's business: workers live on, and leave no file in shared memory", async () => {
+  const files = () =>
+    readdirSync("/dev/shm").filter((name) => name.startsWith(`reverie-frames-${process.pid}-`));
+  const env = make(1, { env_workers: 1, worker_timeout: 60 });
+  assert.deepEqual(files(), []);
+  await env.reset();
+  for (const signal of ["SIGINT", "SIGHUP", "SIGTERM"] as const) process.kill(env.workers.pids[0]!, signal);
+  await env.step(motions(1, 2, 0));
+  await env.step(motions(1, 2, 1));
+  assert.equal(env.workers.losses, 0);
+  await env.close();
 });
 
 test("a worker that hangs past its time-out is replaced", async () => {

@@ -110,7 +110,12 @@ export class SimulatorEnv implements VectorEnv {
         settleSteps: settings.settle_steps ?? undefined,
         gripperOpen: settings.reset_gripper_open,
       },
-      { slots: size, workers: settings.env_workers, timeout: settings.worker_timeout, say: parts.say },
+      {
+        slots: size,
+        workers: settings.env_workers,
+        patience: { start: settings.worker_start_timeout, answer: settings.worker_timeout },
+        say: parts.say,
+      },
     );
   }
 

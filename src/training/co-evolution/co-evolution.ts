@@ -87,9 +87,17 @@ export class CoEvolution {
     return episodes > 0 ? "learn" : "measure";
   }
 
-  async round(step: number, what: "learn" | "measure", crew: Crew, onProgress: Progress): Promise<Metrics> {
+  /** `signal` gives the round up: the world stays as it is, and nothing is noted. */
+  async round(
+    step: number,
+    what: "learn" | "measure",
+    crew: Crew,
+    onProgress: Progress,
+    signal?: AbortSignal,
+  ): Promise<Metrics> {
     const began = performance.now();
-    const result = await this.#attempt(step, what, crew, onProgress);
+    const result = await this.#attempt(step, what, crew, onProgress, signal);
+    signal?.throwIfAborted();
     const round: Round = {
       step,
       seconds: (performance.now() - began) / 1000,
@@ -106,9 +114,11 @@ export class CoEvolution {
     what: "learn" | "measure",
     crew: Crew,
     onProgress: Progress,
+    signal: AbortSignal | undefined,
   ): Promise<Omit<Round, "step" | "seconds" | "world">> {
     try {
-      const answer = await this.#play(step, what, crew, onProgress);
+      const answer = await this.#play(step, what, crew, onProgress, signal);
+      signal?.throwIfAborted();
       if (answer.accepted) await this.#adopt(step, crew);
       else this.#versions.refuse();
       const { accepted, ...rest } = answer;
@@ -125,6 +135,7 @@ export class CoEvolution {
     what: "learn" | "measure",
     crew: Crew,
     onProgress: Progress,
+    signal: AbortSignal | undefined,
   ): Promise<RefreshAnswer> {
     const { config } = this.#given;
     const { co_evolution: wishes } = config.runner;
@@ -141,6 +152,7 @@ export class CoEvolution {
         dream: { world: this.#versions.folder(this.#version), device: deviceOf(this.#given, "env", 0) },
       }),
       onProgress,
+      signal,
     });
     const order: RefreshOrder = {
       world: this.#versions.folder(this.#version),
@@ -153,19 +165,19 @@ export class CoEvolution {
       device: deviceOf(this.#given, "env", 0),
       settings: this.#settings(step),
     };
-    return this.#refresh(order, onProgress);
+    return this.#refresh(order, onProgress, signal);
   }
 
   /** Capturing CUDA graphs is the fast way; should it fail on this machine, the plain way still refreshes the world. */
-  async #refresh(order: RefreshOrder, onProgress: Progress): Promise<RefreshAnswer> {
+  async #refresh(order: RefreshOrder, onProgress: Progress, signal?: AbortSignal): Promise<RefreshAnswer> {
     const told = (_: string, done: number, total: number): void => onProgress(done, total);
     const captures = order.device !== "cpu" && order.settings.cuda_graph;
     try {
-      return await refreshApart(order, told);
+      return await refreshApart(order, told, signal);
     } catch (error) {
-      if (!captures || error instanceof UserError) throw error;
+      if (!captures || error instanceof UserError || signal?.aborted) throw error;
       this.#say(`the refresh failed and is tried once more without CUDA graphs: ${firstLine(error)}`);
-      return refreshApart({ ...order, settings: { ...order.settings, cuda_graph: false } }, told);
+      return refreshApart({ ...order, settings: { ...order.settings, cuda_graph: false } }, told, signal);
     }
   }
 

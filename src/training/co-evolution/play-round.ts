@@ -24,13 +24,15 @@ export interface RoundToPlay {
   /** Where episodes to learn from are acted in, and where it imagines; absent: in the simulator. */
   readonly dream?: { readonly world: string; readonly device: string };
   readonly onProgress: (done: number, total: number) => void;
+  /** Ends the recording. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 export const playedFolder = (round: string): string => join(round, "played");
 export const examFolder = (round: string): string => join(round, "exam");
 
 export async function playRound(round: RoundToPlay): Promise<void> {
-  const { config, policy, folder, episodes, onProgress } = round;
+  const { config, policy, folder, episodes, onProgress, signal } = round;
   rmSync(folder, { recursive: true, force: true });
   const saved = join(folder, "policy");
   mkdirSync(saved, { recursive: true });
@@ -45,6 +47,7 @@ export async function playRound(round: RoundToPlay): Promise<void> {
       episodes: count,
       workers: by,
       out: part === "exam" ? examFolder(folder) : playedFolder(folder),
+      signal,
       onProgress: (progress: RecordingProgress) => {
         done[part] = progress.done;
         onProgress(done.played + done.exam, total);

@@ -6,7 +6,7 @@
  */
 import { fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { UserError } from "#registry";
+import { Late, UserError } from "#registry";
 import type { Device } from "#tensor";
 import type { RefreshSettings } from "../world/refresh.ts";
 import type { Meters } from "./rounds.ts";
@@ -41,24 +41,53 @@ export type FromRefresher =
 
 const program = fileURLToPath(new URL("./refresh-process.ts", import.meta.url));
 
+/** Seconds without a word from the refreshing process until it counts as hung; a batch of an exam may take long on a CPU. */
+const silence = 3600;
+/** Milliseconds that it has to give back what it holds on an accelerator; killed under CUDA's MPS it may never be gone. */
+const patience = 5000;
+
+/** `signal` ends the process, and the promise rejects. */
 export function refreshApart(
   order: RefreshOrder,
   onProgress: (what: string, done: number, total: number) => void,
+  signal?: AbortSignal,
 ): Promise<RefreshAnswer> {
   const child = fork(program, [], {
     serialization: "advanced", // shares of nothing are NaN
     execArgv: ["--import", import.meta.resolve("tsx")],
   });
+  const end = (): void => {
+    const late = setTimeout(() => child.kill("SIGKILL"), patience).unref();
+    child.once("exit", () => clearTimeout(late));
+    if (child.connected) child.disconnect();
+    child.unref();
+  };
+  let late: NodeJS.Timeout | undefined;
+  let onAbort = (): void => {};
   return new Promise<RefreshAnswer>((resolve, reject) => {
+    const hang = (): void => {
+      child.kill("SIGKILL");
+      reject(new Late(`the run waited for the refreshing process ${child.pid}, silent for ${silence} s`));
+    };
+    onAbort = () => reject(signal?.reason);
+    late = setTimeout(hang, 1000 * silence);
+    signal?.throwIfAborted();
+    signal?.addEventListener("abort", onAbort);
     child.on("error", reject);
-    child.on("exit", (code, signal) =>
-      reject(new Error(`the refreshing process ended (${signal ?? `code ${code}`}) and said nothing`)),
+    child.on("exit", (code, by) =>
+      reject(new Error(`the refreshing process ended (${by ?? `code ${code}`}) and said nothing`)),
     );
     child.on("message", (message: FromRefresher) => {
+      clearTimeout(late);
+      late = setTimeout(hang, 1000 * silence);
       if (message.kind === "progress") onProgress(message.what, message.done, message.total);
       else if (message.kind === "done") resolve(message.answer);
       else reject(message.isUserError ? new UserError(message.message) : new Error(message.message));
     });
-    child.send(order);
-  }).finally(() => child.kill());
+    child.send(order, () => {}); // a broken channel shows as the process's end
+  }).finally(() => {
+    clearTimeout(late);
+    signal?.removeEventListener("abort", onAbort);
+    end();
+  });
 }

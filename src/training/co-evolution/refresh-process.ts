@@ -6,7 +6,7 @@ import {
   withWorldFolder,
   worldPrecision,
 } from "#envs";
-import { UserError } from "#registry";
+import { liveForParent, UserError } from "#registry";
 import { allowTf32 } from "#tensor";
 import { RecordedFrames } from "../world/recorded-frames.ts";
 import { type ImaginationOpener, makeCandidate, measureWorld, shortReport } from "../world/refresh.ts";
@@ -16,8 +16,7 @@ import type { FromRefresher, RefreshAnswer, RefreshOrder } from "./refresh-order
 
 const tell = (message: FromRefresher): boolean | undefined => process.send?.(message);
 
-process.on("disconnect", () => process.exit(0));
-process.on("SIGINT", () => {}); // Ctrl-C is for the run, which may want to finish its step
+liveForParent();
 process.once("message", (order: RefreshOrder) => {
   refresh(order).then(
     (answer) => tell({ kind: "done", answer }),
@@ -34,14 +33,15 @@ async function refresh(order: RefreshOrder): Promise<RefreshAnswer> {
   if (device !== "cpu") allowTf32(true);
   const exam = new RecordedFrames([openDemonstrations(order.exam)], device);
   const open = openerOf(order);
+  const onProgress = (done: number, total: number) => tell({ kind: "progress", what: "exam", done, total });
   if (candidate === undefined) {
-    const before = await measureWorld(world, exam, settings, open);
+    const before = await measureWorld(world, exam, settings, open, onProgress);
     const { falseSuccess, agreement } = before;
     const reason = `false success ${percent(falseSuccess.share)}, agreement ${percent(agreement.share)}`;
     return { accepted: false, reason, before: shortReport(before) };
   }
   const lessons = new RecordedFrames(lessonsOf(order), device);
-  const wishes = { world, candidate, lessons, exam, settings, open, hooksOf };
+  const wishes = { world, candidate, lessons, exam, settings, open, hooksOf, onProgress };
   const { before, after, ...verdict } = await makeCandidate(wishes);
   return { ...verdict, before: shortReport(before), after: shortReport(after) };
 }

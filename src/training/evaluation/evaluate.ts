@@ -21,6 +21,8 @@ export interface EvaluationWishes {
   /** `budget`: as many episodes as `rollout_epoch` and `max_steps_per_rollout_epoch` allow. `all`: every start, in whole passes. */
   readonly extent: "budget" | "all";
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
+  /** Gives the evaluation up; what was played counts for nothing. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 export class Evaluator {
@@ -35,7 +37,7 @@ export class Evaluator {
     this.#say = say;
   }
 
-  async evaluate({ extent, onProgress }: EvaluationWishes): Promise<EvaluationResult> {
+  async evaluate({ extent, onProgress, signal }: EvaluationWishes): Promise<EvaluationResult> {
     const began = performance.now();
     const stages = await this.#open();
     const { config, worlds } = this.#checked;
@@ -58,7 +60,7 @@ export class Evaluator {
       decisions: extent === "all" && stages[0]?.opened.pool ? Number.POSITIVE_INFINITY : decisions,
       onEpisodes,
     };
-    const players = { stages, rollouts: this.#rollouts, worlds, sampling };
+    const players = { stages, rollouts: this.#rollouts, worlds, sampling, signal };
     const played = await playTogether(players, (lines) =>
       Promise.all(stages.map(({ opened }, i) => playPasses(opened, lines[i] as PolicyLine, passes, rules))),
     );

@@ -1,7 +1,7 @@
 /** The program of a recording process: makes the shards it is told to, one after another, on one thread. */
 import { type FromWorker, ScriptedRecorder, type ToWorker } from "#envs";
 import { loadPolicy } from "#policies";
-import { UserError } from "#registry";
+import { liveForParent, UserError } from "#registry";
 import { type Device, threadCount } from "#tensor";
 import { DreamRecorder } from "./dream-recorder.ts";
 import { openWorld } from "./open-world.ts";
@@ -12,12 +12,13 @@ import { asImagined } from "./through-autoencoder.ts";
 type Recorder = ScriptedRecorder | PolicyRecorder | DreamRecorder;
 
 let recorder: Promise<Recorder> | undefined;
+const parentIsGone = liveForParent();
 /** A run that was killed reads no more: then there is nobody to record for, and nothing to complain of. */
-const tell = (message: FromWorker): boolean | undefined =>
+const tell = (message: FromWorker): void => {
+  if (parentIsGone()) process.exit(0);
   process.send?.(message, undefined, undefined, (error) => error && process.exit(0));
+};
 
-process.on("disconnect", () => process.exit(0));
-process.on("SIGINT", () => {}); // Ctrl-C is for the run, which may want to finish its step
 process.on("message", (message: ToWorker<RecordingOrder>) => {
   answer(message).catch((error: unknown) => {
     if (error instanceof UserError) tell({ kind: "user-error", message: error.message });

@@ -40,6 +40,8 @@ export interface RecordingRequest {
   /** An empty folder, or none yet. `dataset.json` appears in it when all is there. */
   readonly out: string;
   readonly onProgress?: (progress: RecordingProgress) => void;
+  /** Ends the recording; the promise rejects. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface RecordingProgress {
@@ -55,11 +57,11 @@ const episodesPerShard = 24;
 export async function recordEpisodes(
   request: RecordingRequest,
 ): Promise<{ readonly episodes: number; readonly frames: number; readonly successes: number }> {
-  const { order, episodes, workers, out, onProgress } = request;
+  const { order, episodes, workers, out, onProgress, signal } = request;
   mkdirSync(out, { recursive: true });
   const shards = divide(planEpisodes(order.settings, episodes), out);
   const progress = { done: 0, total: episodes, successes: 0 };
-  const summaries = await runShards({ program, settings: order, shards, workers }, ({ success }) => {
+  const summaries = await runShards({ program, settings: order, shards, workers, signal }, ({ success }) => {
     progress.done++;
     if (success) progress.successes++;
     onProgress?.(progress);

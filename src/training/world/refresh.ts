@@ -50,17 +50,19 @@ export interface Candidacy {
   readonly settings: RefreshSettings;
   readonly open?: ImaginationOpener;
   readonly hooksOf?: (what: "denoiser" | "judge") => LoopHooks;
+  /** How far a measurement is. */
+  readonly onProgress?: ((done: number, total: number) => void) | undefined;
 }
 
 /** Makes a candidate that has gone on learning, and says whether it may take the world's place. */
 export async function makeCandidate(wishes: Candidacy): Promise<RefreshOutcome> {
-  const { world, candidate, lessons, exam, settings, hooksOf = () => ({}) } = wishes;
+  const { world, candidate, lessons, exam, settings, hooksOf = () => ({}), onProgress } = wishes;
   const open = wishes.open ?? plainOpener(exam, settings);
-  const before = await measureWorld(world, exam, settings, open);
+  const before = await measureWorld(world, exam, settings, open, onProgress);
   rmSync(candidate, { recursive: true, force: true });
   copyWorld(world, candidate);
   await goOnLearning(world, candidate, lessons, settings, hooksOf);
-  const after = await measureWorld(candidate, exam, settings, open);
+  const after = await measureWorld(candidate, exam, settings, open, onProgress);
   return { ...verdict(before, after, settings.tolerance), before, after };
 }
 
@@ -98,13 +100,15 @@ export async function measureWorld(
   exam: RecordedFrames,
   settings: RefreshSettings,
   open: ImaginationOpener = plainOpener(exam, settings),
+  onProgress?: (done: number, total: number) => void,
 ): Promise<TruthReport> {
   const imagination = await open(folder);
   const { world, judge } = imagination;
   const { episodes, chunks, batch, threshold, hold_frames: holdFrames, seed } = settings;
   const source = new RecordedTruth(exam, { episodes, chunk: world.chunk });
   try {
-    return await measureTruth(world, judge, source, { chunks, batch, threshold, holdFrames, seed });
+    const options = { chunks, batch, threshold, holdFrames, seed, ...(onProgress && { onProgress }) };
+    return await measureTruth(world, judge, source, options);
   } finally {
     releaseImagination(imagination);
   }
