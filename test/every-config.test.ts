@@ -162,6 +162,15 @@ const mistakes: [overrides: string[], says: RegExp][] = [
   [["env.train.total_num_envs=60"], /command line: env\.train\.total_num_envs: 60 is not a multiple of 8/],
   [["algorithm.group_size=1"], /algorithm\.group_size: is 1, but grpo compares/],
   [["env.train.group_size=4"], /env\.train\.group_size: is 4, but algorithm\.group_size is 8/],
+  [["env.train.auto_reset=true"], /env\.train\.auto_reset: is true, but grpo compares one episode per env/],
+  [
+    ["env.train.use_fixed_reset_state_ids=false"],
+    /use_fixed_reset_state_ids: is false: every env would draw/,
+  ],
+  [
+    ["algorithm.shuffle_within_groups=true"],
+    /shuffle_within_groups says how shuffle_advantages mixes groups/,
+  ],
   [["actor.global_batch_size=10000"], /actor\.global_batch_size: 10000 is not a multiple of 256/],
   [["actor.global_batch_size=12288"], /65536 samples per training step do not fill whole batches of 12288/],
   [["env.train.max_steps_per_rollout_epoch=500"], /500 is not a multiple of 8 \(actions per chunk\)/],

@@ -3,9 +3,10 @@ import { tensor } from "#tensor";
 import { assertClose } from "./assert-close.ts";
 import { bootstrapRewards } from "./bootstrap.ts";
 
-/** Slot 0 ran out of time, slot 1 reached its goal, slot 2 goes on. */
+/** Slot 0 ran out of time, slot 1 reached its goal, slot 2 goes on, slot 3 reached its goal as time ran out. */
 const ending = {
   rewards: tensor([
+    [0, 1],
     [0, 1],
     [0, 1],
     [0, 1],
@@ -15,6 +16,7 @@ const ending = {
       [0, 1],
       [0, 0],
       [0, 0],
+      [0, 1],
     ],
     { dtype: "bool" },
   ),
@@ -23,15 +25,17 @@ const ending = {
       [0, 0],
       [0, 1],
       [0, 0],
+      [0, 1],
     ],
     { dtype: "bool" },
   ),
 };
-const values = tensor([[10], [20], [30]]);
+const values = tensor([[10], [20], [30], [40]]);
 
-test("standard bootstrapping adds the discounted value only where time ran out", () => {
+test("standard bootstrapping adds the discounted value only where time ran out and the task was not done", () => {
   assertClose(bootstrapRewards(ending, values, 0.9, "standard"), [
     [0, 10],
+    [0, 1],
     [0, 1],
     [0, 1],
   ]);
@@ -42,5 +46,6 @@ test("always bootstrapping also adds it where the task ended", () => {
     [0, 10],
     [0, 19],
     [0, 1],
+    [0, 37],
   ]);
 });

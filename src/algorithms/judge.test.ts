@@ -75,6 +75,29 @@ test("ppo at chunk level sums a chunk's rewards and stops at its end", async () 
   assertClose(metrics["rollout/returns_max"] ?? 0, 5);
 });
 
+test("what a chunk earns after its episode's end counts for nothing, in ppo as in grpo", async () => {
+  const rollout = {
+    ...goldenRollout(),
+    // One decision of two episodes: the first succeeds at action 3 and loses it at action 6.
+    rewards: tensor([0, 0, 5, 0, 0, -5, 0, 0, ...Array(8).fill(0)]).reshape([1, 2, 8]),
+    dones: tensor([...Array(16).fill(0), 0, 0, 1, 1, 1, 0, 0, 1, ...Array(7).fill(0), 1], {
+      dtype: "bool",
+    }).reshape([2, 2, 8]),
+    logProbs: tensor(Array(16).fill(0)).reshape([1, 2, 8, 1]),
+    versions: tensor(Array(2).fill(0)).reshape([1, 2, 1]),
+    values: tensor(Array(4).fill(0)).reshape([2, 2, 1]),
+    forwardInputs: {},
+  };
+  const chunk = { reward_type: "chunk_level", normalize_advantages: false };
+  const critic = settings({ ...chunk, adv_type: "gae", loss_type: "actor_critic" });
+  assertClose((await ppo.judge(rollout, { settings: critic, unmasked: false })).samples.advantages, [5, 0]);
+  const group = settings({ ...chunk, group_size: 2 });
+  assertClose(
+    (await grpo.judge(rollout, { settings: group, unmasked: false })).samples.advantages,
+    [2.5, -2.5],
+  );
+});
+
 test("judging leaves no tensor behind but its result", async () => {
   const rollout = goldenRollout();
   const before = liveTensors();

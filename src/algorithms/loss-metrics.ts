@@ -18,14 +18,15 @@ export interface LossParts {
   readonly value?: Tensor;
   readonly critic?: ValueLoss;
   readonly values?: Tensor;
-  readonly entropy?: Tensor;
+  /** Of valid actions, and the shape of its elements before they were masked and summed. */
+  readonly entropy?: { readonly sum: Tensor; readonly shape: readonly number[] } | undefined;
   readonly kl?: Tensor;
 }
 
 /** What `lossSums` holds, in order. */
 const sumNames = [
   ...["elements", "ratio", "ratioDistance", "clippedRatio", "outside", "dualRatio", "logRatio"],
-  ...["policyLoss", "policyLossAbs", "totalLoss", "valueLoss", "entropy", "referenceKl"],
+  ...["policyLoss", "policyLossAbs", "totalLoss", "valueLoss", "entropy", "entropyElements", "referenceKl"],
   ...["valueElements", "valueOutside", "returns", "returnsSquared", "errors", "errorsSquared"],
 ] as const;
 type SumName = (typeof sumNames)[number];
@@ -41,7 +42,8 @@ export function lossSums(parts: LossParts, batch: Minibatch): Tensor {
       policyLossAbs: parts.policyAbs,
       totalLoss: parts.loss,
       valueLoss: parts.value ?? 0,
-      entropy: parts.entropy ?? 0,
+      entropy: parts.entropy?.sum ?? 0,
+      entropyElements: parts.entropy ? countValid(parts.entropy.shape, batch.mask) : 0,
       referenceKl: parts.kl ?? 0,
       ...valueSums(parts, batch),
     };
@@ -113,7 +115,7 @@ export function lossMetrics(sums: readonly number[], minibatches: number): Recor
     "train/actor/clip_fraction": mean("outside"),
     "train/actor/dual_cliped_ratio": mean("dualRatio"),
     "train/actor/approx_kl": -mean("logRatio"),
-    "train/entropy_loss": average("entropy"),
+    ...(sum("entropyElements") > 0 && { "train/entropy_loss": sum("entropy") / sum("entropyElements") }),
     "train/loss": average("totalLoss"),
     "train/actor/reference_kl": average("referenceKl"),
   };

@@ -137,6 +137,45 @@ test("the entropy bonus lowers the loss by the mean entropy of valid elements", 
   assertClose(lossMetrics(sums.toArray().map(Number), 1)["train/entropy_loss"] ?? 0, 21 / 6);
 });
 
+test("without a bonus entropy is measured all the same, and a policy that has none reports none", async () => {
+  const entropy = tensor(Array(8).fill(1)).reshape([2, 2, 2]);
+  const metricsOf = async (extra: object) => {
+    const { loss, sums } = await run(batch, logProbs, context(), extra);
+    assertClose(loss, 0.388549, 1e-5);
+    return lossMetrics(sums.toArray().map(Number), 1);
+  };
+  assertClose((await metricsOf({ entropy }))["train/entropy_loss"] ?? 0, 1);
+  assert.equal("train/entropy_loss" in (await metricsOf({})), false);
+});
+
+test("entropy of one nat per number is 56 per chunk of 8 actions, 7 per action, whatever the mask leaves of it", async () => {
+  const numbers = (shape: number[], value: number) =>
+    tensor(Array(shape.reduce((a, b) => a * b)).fill(value)).reshape(shape);
+  for (const valid of [8, 3]) {
+    const samples: Minibatch = {
+      forwardInputs: {},
+      logProbs: numbers([2, 8, 7], -1),
+      advantages: numbers([2, 8], 0),
+      mask: tensor([...Array(8).fill(1), ...Array(valid).fill(1), ...Array(8 - valid).fill(0)], {
+        dtype: "bool",
+      }).reshape([2, 8]),
+      episodeActions: tensor([[16], [16]]),
+    };
+    for (const [entropy_type, expected] of [
+      ["chunk_level", 56],
+      ["action_level", 7],
+      ["token_level", 1],
+    ] as const) {
+      const settings = context({ entropy_type, entropy_bonus: 1 });
+      const { loss, sums } = await run(samples, numbers([2, 8, 7], -1), settings, {
+        entropy: numbers([2, 8, 7], 1),
+      });
+      assertClose(loss, -expected, 1e-4);
+      assertClose(lossMetrics(sums.toArray().map(Number), 1)["train/entropy_loss"] ?? 0, expected, 1e-4);
+    }
+  }
+});
+
 test("the divergence from a reference policy enters with kl_beta, aggregated like the loss", async () => {
   const samples = { ...batch, referenceLogProbs: logProbs.sub(0.5) };
   const { loss } = await run(samples, logProbs, context({ kl_beta: 2, kl_penalty: "kl" }));

@@ -71,7 +71,7 @@ export function computeLoss(
     settings,
   );
   const policy = criticWarmup ? logProbs.sum().mul(0) : share(clip.loss, totals.policy);
-  const entropy = entropyMean(evaluation, batch, settings, totals.entropy);
+  const entropy = validEntropy(evaluation, batch, settings);
   const kl = referenceDivergence(logProbs, batch, settings);
   const klShare = kl && share(kl, totals.policy);
   const critic = criticLoss(evaluation, batch, settings);
@@ -79,7 +79,7 @@ export function computeLoss(
 
   let loss = policy;
   if (entropy && settings.entropy_bonus > 0 && !criticWarmup)
-    loss = loss.sub(entropy.mul(settings.entropy_bonus));
+    loss = loss.sub(entropy.sum.div(Math.max(totals.entropy, 1)).mul(settings.entropy_bonus));
   if (klShare && !criticWarmup) loss = loss.add(klShare.mul(settings.kl_beta));
   if (value) loss = loss.add(value);
   const parts: LossParts = {
@@ -94,15 +94,15 @@ export function computeLoss(
   return { loss, sums: lossSums(parts, batch) };
 }
 
-function entropyMean(
+/** Masked before it is summed to its level: of a chunk whose episode ends in its midst, only the actions up to the end count. */
+function validEntropy(
   { entropy }: PolicyEvaluation,
   { mask }: Minibatch,
   { entropy_type: level }: AlgorithmSettings,
-  total: number,
-): Tensor | undefined {
+): LossParts["entropy"] {
   if (!entropy) return undefined;
-  const elements = atLevel(entropy.float(), level);
-  return (mask ? elements.mul(mask.unsqueeze(2)) : elements).sum().div(Math.max(total, 1));
+  const valid = mask ? entropy.float().mul(mask.unsqueeze(2)) : entropy.float();
+  return { sum: valid.sum(), shape: shapeAtLevel(entropy.shape, level) };
 }
 
 function referenceDivergence(

@@ -24,7 +24,7 @@ export const ppo: Algorithm = {
     const { episodes, mask, raw, returns } = noGrad(() =>
       scope(() => {
         const episodes = unmasked ? undefined : episodeMask(rollout.dones);
-        const line = timeline(rollout, level);
+        const line = timeline(rollout, level, episodes?.mask);
         const estimate = gae(line, gamma, lambda);
         const width = level === "chunk_level" ? 1 : (rollout.rewards.shape[2] ?? 1);
         return {

@@ -15,8 +15,10 @@ export interface Timeline {
   readonly values?: Tensor | undefined; // float32 [n+1, B]
 }
 
-export function timeline(rollout: Rollout, level: RewardLevel): Timeline {
-  const { rewards, dones, values } = rollout;
+/** `mask`: bool [T, B, C], the actions of running episodes; what a chunk earned after its episode's end is not its reward. */
+export function timeline(rollout: Rollout, level: RewardLevel, mask?: Tensor): Timeline {
+  const { dones, values } = rollout;
+  const rewards = mask ? rollout.rewards.mul(mask) : rollout.rewards;
   const summed = level === "chunk_level" ? rewards.sum(2, true) : rewards;
   const flags = level === "chunk_level" ? dones.anyAlong(2, true) : dones;
   const line = flatten(summed);

@@ -37,6 +37,19 @@ const groups: Rule = ({ algorithm, env }) => [
     `is ${env.train.group_size}, but algorithm.group_size is ${algorithm.group_size}: groups would mix different initial states; ` +
       `write group_size: \${algorithm.group_size} here`,
   ),
+  ...when(
+    algorithm.adv_type === "grpo" && env.train.auto_reset,
+    "env.train.auto_reset",
+    "is true, but grpo compares one episode per env with others from the same start: a restarted env would add the rewards of several " +
+      "episodes, from starts that its group does not share; set it to False",
+  ),
+  ...when(
+    algorithm.adv_type === "grpo" &&
+      !env.train.use_fixed_reset_state_ids &&
+      (env.train.specific_reset_id ?? null) === null,
+    "env.train.use_fixed_reset_state_ids",
+    "is false: every env would draw its own start, and grpo would compare episodes that began differently; set it to True",
+  ),
 ];
 
 const critic: Rule = ({ algorithm, actor }) => {

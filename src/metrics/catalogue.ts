@@ -92,7 +92,7 @@ const training: readonly MetricEntry[] = [
   entry(
     "train/entropy_loss",
     "nats",
-    "Mean entropy of the policy; computed only when the entropy bonus is on, else 0",
+    "Mean entropy of the policy per `entropy_type`, with or without a bonus; absent where a policy has none (π0 whose noise is not learnt)",
     "train/actor/entropy_loss",
     "actor/entropy",
   ),

@@ -27,7 +27,8 @@ export interface ActOptions extends Sampling {
 }
 
 export interface EvaluateOptions extends Sampling {
-  readonly entropy?: boolean;
+  /** Entropies too: to learn from, or only to be looked at, without gradients. */
+  readonly entropy?: "learnt" | "measured" | undefined;
 }
 
 /** Where the weights of one piece of a network are: paths of fields, as in names of parameters. */

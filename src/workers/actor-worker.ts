@@ -81,7 +81,7 @@ export class ActorWorker {
     this.#learnOptions = {
       temperature,
       topK,
-      entropy: this.#settings.entropy_bonus > 0,
+      entropy: this.#settings.entropy_bonus > 0 ? "learnt" : "measured",
       checkpointing: config.actor.fsdp_config.gradient_checkpointing,
       keeper: this.optimizer.layers,
     };

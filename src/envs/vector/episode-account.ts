@@ -3,6 +3,9 @@
  *
  * Success is a predicate of the moment and can be lost again. With relative rewards, gaining it earns +coef once, holding
  * it nothing, losing it −coef; what is logged as the episode's return stops at the first success.
+ *
+ * A chunk is played to its end even if the episode ends in its midst. What follows there belongs to no episode: it earns nothing, is no
+ * success and takes none back. (The reference goes on counting; an algorithm that sums a chunk's rewards then sees a success of 0.)
  */
 import type { EpisodeStats } from "#data";
 
@@ -42,6 +45,11 @@ export const newAccount = (): EpisodeAccount => ({
 
 /** Enters one action after which the goal holds, or not. */
 export function enterStep(account: EpisodeAccount, success: boolean, rules: EpisodeRules): Outcome {
+  const solved = account.successOnce && !rules.ignore_terminations;
+  if (solved || account.elapsed >= rules.max_episode_steps) {
+    account.elapsed++;
+    return { reward: 0, terminated: solved, truncated: account.elapsed >= rules.max_episode_steps };
+  }
   const score = (rules.use_step_penalty ? -1 : 0) + rules.reward_coef * Number(success);
   const reward = rules.use_rel_reward ? score - account.previousReward : score;
   if (rules.use_rel_reward) account.previousReward = score;

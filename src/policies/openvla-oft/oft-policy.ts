@@ -38,7 +38,7 @@ export class OpenVlaOftPolicy extends TokenPolicy<OpenVlaOftModel> {
       greedy ? { temperature: 1, topK: 0 } : { temperature, topK },
     );
     const tokens_BA = greedy ? logits_BAV.argmax(2) : sampleTokens(logProbs_BAV, generator);
-    return this.reader.step(inputs, tokens_BA, { ...judge(logProbs_BAV, tokens_BA, false), values_BV });
+    return this.reader.step(inputs, tokens_BA, { ...judge(logProbs_BAV, tokens_BA), values_BV });
   }
 
   /** The same forward pass by a captured graph; all that it reads is on the device. */

@@ -63,7 +63,7 @@ test("learning layer by layer gives the gradients of one graph", () => {
       [whole, false],
       [layered, true],
     ] as const) {
-      policy.learn(step, { entropy: true, checkpointing }, (now) =>
+      policy.learn(step, { entropy: "learnt", checkpointing }, (now) =>
         now.logProbs.mean().sub(now.values!.square().mean()).add(now.entropy!.mean()),
       );
     }

@@ -31,7 +31,7 @@ export class OpenVlaPolicy extends TokenPolicy<OpenVlaModel> {
     });
     const tokens_BA = cat(chosen, 1);
     return this.reader.step(inputs, tokens_BA, {
-      ...judge(logDistribution(answer.logits_BAV, sampling), tokens_BA, false),
+      ...judge(logDistribution(answer.logits_BAV, sampling), tokens_BA),
       values_BV: answer.values_BV,
     });
   }

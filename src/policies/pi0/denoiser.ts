@@ -52,7 +52,8 @@ export interface Pass {
 
 export interface Judgement {
   readonly logProbs_BHA: Tensor;
-  readonly entropy_BHA: Tensor;
+  /** Absent where the noise is not learnt: its deviation is a constant, which says nothing of the policy. */
+  readonly entropy_BHA: Tensor | undefined;
   readonly values_B1: Tensor | undefined;
 }
 
@@ -145,10 +146,10 @@ export class Denoiser {
       entropies.push(gaussianEntropy(next.deviation).expandAs(next.mean));
     }
     const logProbs_BHA = joint ? stack(logProbs, 1).mean(1) : logProbs[0]!;
-    const known = this.#flow.method === "flow_noise"; // other methods' deviation is a constant, and counts as nothing
+    const known = this.#flow.method === "flow_noise";
     return {
       logProbs_BHA,
-      entropy_BHA: known ? stack(entropies, 1).mean(1) : logProbs_BHA.detach().mul(0),
+      entropy_BHA: known ? stack(entropies, 1).mean(1) : undefined,
       values_B1: this.#ofVlm(output_BPD) ?? this.#meanValue(answers),
     };
   }

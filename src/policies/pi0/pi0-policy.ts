@@ -138,10 +138,12 @@ export class Pi0Policy implements Policy {
     return { chains: chains!.to({ device }), denoise_inds: denoise_inds!.to({ device }) };
   }
 
-  #evaluation(judged: Judgement, { entropy = false }: EvaluateOptions): PolicyEvaluation {
+  #evaluation(judged: Judgement, { entropy }: EvaluateOptions): PolicyEvaluation {
+    const { entropy_BHA } = judged;
+    const sent_BHA = entropy === "measured" ? entropy_BHA?.detach() : entropy_BHA;
     return {
       logProbs: this.#cut(judged.logProbs_BHA),
-      ...(entropy && { entropy: this.#cut(judged.entropy_BHA) }),
+      ...(entropy && sent_BHA && { entropy: this.#cut(sent_BHA) }),
       ...(judged.values_B1 && { values: judged.values_B1 }),
     };
   }

@@ -28,7 +28,7 @@ test("top-k forbids the rest and shares their probability", () => {
 
 test("entropy is in nats, counts forbidden tokens as nothing, and has a finite gradient", () => {
   const x = logits().requiresGrad_();
-  const { entropy_BA } = judge(logDistribution(x, { temperature: 1, topK: 2 }), tensor([[2n]]), true);
+  const { entropy_BA } = judge(logDistribution(x, { temperature: 1, topK: 2 }), tensor([[2n]]), "learnt");
   close(entropy_BA!.toArray(), [-(2 / 7) * Math.log(2 / 7) - (5 / 7) * Math.log(5 / 7)]);
   entropy_BA!.sum().backward();
   assert.ok(x.grad!.toArray().every(Number.isFinite));
@@ -69,4 +69,15 @@ test("sampling by rows follows the probabilities and never draws a forbidden tok
   const share = (token: number): number => tokens.filter((each) => Number(each) === token).length / rows;
   assert.equal(share(0), 0);
   assert.ok(Math.abs(share(1) - 2 / 7) < 0.03, `${share(1)}`);
+});
+
+test("entropy that is only measured is the same number and sends no gradient", () => {
+  const x = tensor([[[Math.log(2), 0, Math.log(5)]]]).requiresGrad_();
+  const distribution = logDistribution(x, { temperature: 1, topK: 0 });
+  const [learnt, measured] = (["learnt", "measured"] as const).map(
+    (how) => judge(distribution, tensor([[2n]]), how).entropy_BA!,
+  );
+  assert.deepEqual(measured!.toArray(), learnt!.toArray());
+  assert.equal(measured!.requiresGrad, false);
+  assert.equal(judge(distribution, tensor([[2n]])).entropy_BA, undefined);
 });

@@ -7,7 +7,7 @@
  *
  * Shapes: B batch, A action tokens, V action ids.
  */
-import { aten, type Generator, multinomial, rand, stack, type Tensor } from "#tensor";
+import { aten, type Generator, multinomial, noGrad, rand, scope, stack, type Tensor } from "#tensor";
 
 export interface Sampling {
   readonly temperature: number;
@@ -58,9 +58,13 @@ function sampleRows(logProbs_BAV: Tensor, generators: readonly Generator[]): Ten
   return aten.searchsorted(cumulative_BAV, aim_BA1, { right: true }).squeeze(2).clamp(null, last);
 }
 
-export function judge(logProbs_BAV: Tensor, tokens_BA: Tensor, withEntropy: boolean): Judgement {
+/** Entropies that are only `measured` send no gradient, and their graph is not kept. */
+export function judge(logProbs_BAV: Tensor, tokens_BA: Tensor, entropy?: "learnt" | "measured"): Judgement {
   const logProbs_BA = logProbs_BAV.gather(2, tokens_BA.unsqueeze(2)).squeeze(2);
-  return { logProbs_BA, entropy_BA: withEntropy ? entropyOf(logProbs_BAV) : undefined };
+  if (!entropy) return { logProbs_BA, entropy_BA: undefined };
+  const entropy_BA =
+    entropy === "learnt" ? entropyOf(logProbs_BAV) : noGrad(() => scope(() => entropyOf(logProbs_BAV)));
+  return { logProbs_BA, entropy_BA };
 }
 
 /** −Σ p·log p, where an impossible id (log p = −∞) counts 0 and sends no gradient. */

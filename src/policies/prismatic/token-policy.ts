@@ -76,7 +76,7 @@ export abstract class TokenPolicy<M extends Speaker> implements Policy {
   #judged(
     { logits_BAV, values_BV }: TokenAnswer,
     inputs: ForwardInputs,
-    { temperature = 1, topK = 0, entropy = false }: EvaluateOptions,
+    { temperature = 1, topK = 0, entropy }: EvaluateOptions,
   ): PolicyEvaluation {
     const logProbs_BAV = logDistribution(logits_BAV, { temperature, topK });
     const judged = judge(logProbs_BAV, this.reader.tokens(inputs), entropy);

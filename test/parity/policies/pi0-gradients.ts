@@ -29,13 +29,13 @@ export function comparePi0Gradients(
 /** PPO's clipped objective with fixed advantages, a value term and an entropy bonus, as inputs.json spells it. */
 function recordedLoss(it: Pi0Case, policy: Pi0Policy, inputs: ForwardInputs): Tensor {
   const { device } = policy;
-  const now = policy.evaluate({ forwardInputs: inputs }, { entropy: true });
+  const now = policy.evaluate({ forwardInputs: inputs }, { entropy: "learnt" });
   const advantages = it.inputs.get("advantages")!.to({ device });
   const ratio = now.logProbs.sub(it.inputs.get("old_logprobs")!.to({ device })).exp();
   const gain = ratio.mul(advantages).minimum(ratio.clamp(0.8, 1.2).mul(advantages));
   const policyLoss = gain.mean().neg();
   const withValues = now.values ? policyLoss.add(now.values.square().mean().mul(0.5)) : policyLoss;
-  return withValues.sub(now.entropy!.mean().mul(0.01));
+  return now.entropy ? withValues.sub(now.entropy.mean().mul(0.01)) : withValues;
 }
 
 function compareDemonstrations(

@@ -31,7 +31,10 @@ function recordedLoss(it: PrismaticCase, policy: PrismaticPolicy, inputs: Forwar
   const { temperature, topK } = it;
   const { device } = policy;
   const withEntropy = it.outputs.has("entropy");
-  const now = policy.evaluate({ forwardInputs: inputs }, { temperature, topK, entropy: withEntropy });
+  const now = policy.evaluate(
+    { forwardInputs: inputs },
+    { temperature, topK, entropy: withEntropy ? "learnt" : undefined },
+  );
   const advantages = it.inputs.get("advantages")!.to({ device });
   const ratio = now.logProbs.flatten(1).sub(it.inputs.get("old_logprobs")!.to({ device })).exp();
   const gain = ratio.mul(advantages).minimum(ratio.clamp(0.8, 1.28).mul(advantages));
