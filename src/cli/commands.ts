@@ -55,6 +55,14 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     summary: "check that checkpoints are whole, file by file",
     load: async () => (await import("./verify.ts")).verifyCommand,
   },
+  list: {
+    summary: "name the configurations, suites, tasks, policies, worlds, algorithms and models that there are",
+    load: async () => (await import("./list/index.ts")).listCommand,
+  },
+  completion: {
+    summary: "write a script with which a shell completes commands and options",
+    load: async () => (await import("./completion/index.ts")).completionCommand,
+  },
   doctor: {
     summary: "say what this machine can run, what is missing, and the command that mends it",
     load: async () => (await import("./doctor/index.ts")).doctorCommand,

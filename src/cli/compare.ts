@@ -6,18 +6,17 @@ import { UserError } from "#registry";
 import { compareEvaluations, comparisonText, readEvaluation } from "#training";
 import type { Command } from "./command.ts";
 
+const options = { json: { type: "boolean", default: false } } as const;
+
 export const compareCommand: Command = {
   usage: "compare A B [--json]",
+  options,
   details:
     "A and B are folders of reverie eval, or their results.json, from the same starts. Says how many starts were gained and\n" +
     "lost, with an exact test of whether that may be luck.",
 
   async run(argv) {
-    const { values, positionals } = parseArgs({
-      args: argv,
-      allowPositionals: true,
-      options: { json: { type: "boolean", default: false } },
-    });
+    const { values, positionals } = parseArgs({ args: argv, allowPositionals: true, options });
     const [first, second, ...extra] = positionals;
     if (first === undefined || second === undefined || extra.length > 0)
       throw new UserError(`compare takes two evaluations; usage: reverie ${this.usage}`);

@@ -1,14 +1,24 @@
 /** `eval CONFIG`: plays every start of the evaluation's suite and says how often the policy succeeds, task by task. */
 import { join } from "node:path";
-import { evaluationTable, patienceOf, readEvaluation, readRun, startsText } from "#training";
+import { dryRun, evaluationTable, patienceOf, readEvaluation, readRun, startsText } from "#training";
 import type { Command } from "./command.ts";
-import { parseRunArguments, type RunArguments } from "./train/arguments.ts";
+import {
+  configNames,
+  parseRunArguments,
+  type RunArguments,
+  readingOf,
+  runOptions,
+} from "./train/arguments.ts";
 import { attendEngine } from "./train/attend-engine.ts";
 import { openScreen } from "./train/screen.ts";
 
+const { resume: _onlyTraining, ...options } = runOptions;
+
 export const evalCommand: Command = {
+  options,
+  words: configNames,
   usage:
-    "eval CONFIG [key=value…] [--model DIR] [--starts fresh[:SEED]] [--greedy] [--out DIR] [--device cpu|cuda] [--config-path DIR]",
+    "eval CONFIG [key=value…] [--model DIR] [--starts fresh[:SEED]] [--greedy] [--dry-run] [--out DIR] [--device cpu|cuda] [--config-path DIR]",
 
   details: `Plays every start of env.eval's suite. Two evaluations of the same starts can be compared: reverie compare.
 
@@ -18,19 +28,21 @@ export const evalCommand: Command = {
   --starts-per-task N     of fresh ones; default as many as are stored, at most 1000
   --greedy          the most probable action instead of a sampled one
   --out DIR         where results.json goes; default logs/<time>-<config>
-  key=value, --device, --config-path: as for reverie train
+  key=value, --dry-run, --device, --config-path: as for reverie train
 
   reverie eval quickstart --model logs/<run>/quickstart/checkpoints/latest --starts fresh`,
 
   async run(argv) {
-    const wishes = parseRunArguments(argv, this.usage);
-    await runEvaluation({ ...wishes, overrides: ["runner.only_eval=True", ...wishes.overrides] });
+    const wishes = parseRunArguments(argv, this);
+    const evaluation = { ...wishes, overrides: ["runner.only_eval=True", ...wishes.overrides] };
+    if (wishes.dryRun) console.log((await dryRun(evaluation.config, readingOf(evaluation))).text);
+    else await runEvaluation(evaluation);
   },
 };
 
-export async function runEvaluation({ config, overrides, configPath, folder }: RunArguments): Promise<void> {
-  const reading = { overrides, requireFiles: true, ...(configPath !== undefined && { configPath }) };
-  const checked = await readRun(config, reading);
+export async function runEvaluation(wishes: RunArguments): Promise<void> {
+  const { config, overrides, configPath, folder } = wishes;
+  const checked = await readRun(config, { ...readingOf(wishes), requireFiles: true });
   const resultFile = join(folder, "results.json");
   const screen = openScreen(checked.name, folder, 0);
   await attendEngine({ work: "evaluate", config, overrides, configPath, resultFile }, screen, {

@@ -9,6 +9,8 @@ const usage = "export lerobot DEMONSTRATIONS OUT";
 
 export const exportCommand: Command = {
   usage,
+  options: {},
+  words: () => ["lerobot"],
   details:
     "DEMONSTRATIONS is a folder of reverie collect; OUT becomes a LeRobot dataset (v3.0) that the lerobot package loads.",
 

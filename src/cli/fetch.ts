@@ -6,7 +6,16 @@ import type { Command } from "./command.ts";
 import { fetchModelCommand } from "./fetch-model/command.ts";
 import { hubAddress } from "./fetch-model/repository.ts";
 
+const options = {
+  from: { type: "string" },
+  to: { type: "string" },
+  wheels: { type: "string" },
+  revision: { type: "string" },
+} as const;
+
 export const fetchCommand: Command = {
+  options,
+  words: () => ["libero"],
   usage:
     "fetch libero|[datasets/]OWNER/NAME [--from FOLDER|ARCHIVE] [--to FOLDER] [--wheels FOLDER] [--revision NAME]",
   details: `  --from PATH       takes the files from a local folder or archive instead of the network
@@ -24,16 +33,7 @@ where it stopped. HF_ENDPOINT names a mirror, HF_TOKEN opens private repositorie
   reverie fetch datasets/jzndd/evac_for_rlinf --from copy/of/the/folder`,
 
   async run(argv) {
-    const { values, positionals } = parseArgs({
-      args: argv,
-      allowPositionals: true,
-      options: {
-        from: { type: "string" },
-        to: { type: "string" },
-        wheels: { type: "string" },
-        revision: { type: "string" },
-      },
-    });
+    const { values, positionals } = parseArgs({ args: argv, allowPositionals: true, options });
     const [what = "", ...more] = positionals;
     if (more.length === 0 && what.includes("/")) return fetchModelCommand({ repo: what, ...values });
     if (more.length > 0 || what !== "libero")
@@ -48,7 +48,7 @@ where it stopped. HF_ENDPOINT names a mirror, HF_TOKEN opens private repositorie
       );
     const accessToken = process.env.HF_TOKEN || undefined;
     const hub = { hubUrl: hubAddress(), ...(accessToken !== undefined && { accessToken }) };
-    const options = {
+    const place = {
       folder,
       hub,
       ...(from !== undefined && { from }),
@@ -57,7 +57,7 @@ where it stopped. HF_ENDPOINT names a mirror, HF_TOKEN opens private repositorie
     const began = performance.now();
     const say = (line: string) =>
       console.log(`[${((performance.now() - began) / 1000).toFixed(1)} s] ${line}`);
-    const { files, bytes, fetched } = await prepareLibero({ ...options, say });
+    const { files, bytes, fetched } = await prepareLibero({ ...place, say });
     say(
       `${fetched} files written; ${files} files (${(bytes / 1e6).toFixed(0)} MB) of LIBERO ready in ${folder}`,
     );

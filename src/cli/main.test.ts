@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import type { Described } from "./command.ts";
 import { commands } from "./commands.ts";
+import { evaluationSettings } from "./world/evaluate.ts";
 
 const program = fileURLToPath(new URL("../../bin/reverie.mjs", import.meta.url));
 const reverie = (...args: string[]) => spawnSync(process.execPath, [program, ...args], { encoding: "utf8" });
@@ -42,3 +44,32 @@ for (const name of Object.keys(commands))
     assert.equal(status, 0);
     assert.ok(stdout.startsWith(`${commands[name]!.summary}\n\nusage: reverie ${name}`), stdout);
   });
+
+test("help knows itself, and --help after a subcommand is about that one", () => {
+  assert.match(reverie("help", "help").stdout, /usage: reverie help \[COMMAND \[SUBCOMMAND\]\]/);
+  assert.equal(reverie("world", "train", "--help").stdout, reverie("help", "world", "train").stdout);
+  const { stderr, status } = reverie("help", "world", "trian");
+  assert.equal(status, 2);
+  assert.match(stderr, /no world command named "trian"; did you mean train\?/);
+});
+
+test("help for a subcommand has every setting of its schema, with default and meaning", () => {
+  const { stdout } = reverie("help", "world", "evaluate");
+  for (const key of Object.keys(evaluationSettings.shape))
+    assert.match(stdout, new RegExp(`^  ${key} `, "m"));
+  assert.match(stdout, /^ {2}temperature +(= 1)? +of the policy; 0 is greedy$/m);
+  assert.match(reverie("help", "world", "train").stdout, /settings with --family evac/);
+});
+
+test("every option that a command takes is named in its help", async () => {
+  for (const [name, entry] of Object.entries(commands)) {
+    const { subcommands = {}, ...command } = await entry.load();
+    const all: [string, Described][] = [[name, command], ...Object.entries(subcommands)];
+    for (const [what, { options, usage, details = "", settings = {} }] of all) {
+      const text = `${usage}\n${details}`;
+      const silent = Object.keys(options).filter((option) => !text.includes(`--${option}`));
+      assert.deepEqual(silent, [], `${name} ${what}`);
+      assert.ok(Object.keys(settings).length === 0 || "set" in options, `${what} has settings and no --set`);
+    }
+  }
+});

@@ -4,8 +4,8 @@
  * 0: done. 1: a bug of ours, with its stack. 2: something the user can fix, in one message without a stack.
  */
 import { readFileSync } from "node:fs";
-import { asUserError, nearest, UserError } from "#registry";
-import { commands } from "./commands.ts";
+import { asUserError } from "#registry";
+import { findCommand, helpFor } from "./help.ts";
 
 export async function main(argv: readonly string[]): Promise<void> {
   // Who reads along may be gone (a closed terminal, a pipe): that must not take a run with it.
@@ -19,38 +19,14 @@ export async function main(argv: readonly string[]): Promise<void> {
 
 async function runCommand([name, ...rest]: readonly string[]): Promise<void> {
   if (name === undefined || name === "help" || name === "--help" || name === "-h") {
-    console.log(rest[0] === undefined ? overview() : await usageOf(rest[0]));
+    console.log(await helpFor(rest.filter((word) => !word.startsWith("-"))));
   } else if (name === "--version" || name === "version") {
     console.log(`reverie ${version()}`);
   } else if (rest.includes("--help") || rest.includes("-h")) {
-    console.log(await usageOf(name));
+    console.log(await helpFor([name, ...rest.slice(0, 1).filter((word) => !word.startsWith("-"))]));
   } else {
-    await (await find(name)).load().then((command) => command.run(rest));
+    await (await findCommand(name)).load().then((command) => command.run(rest));
   }
-}
-
-async function find(name: string): Promise<NonNullable<(typeof commands)[string]>> {
-  const entry = Object.hasOwn(commands, name) ? commands[name] : undefined;
-  if (entry) return entry;
-  const names = [...Object.keys(commands), "help"];
-  const guess = nearest(name, names);
-  throw new UserError(
-    `no command named "${name}"; ${guess ? `did you mean ${guess}? ` : ""}there are: ${names.join(", ")}`,
-  );
-}
-
-function overview(): string {
-  const width = Math.max(...Object.keys(commands).map((name) => name.length));
-  const lines = Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(width)}  ${summary}`);
-  return ["usage: reverie <command> [arguments]", "", ...lines, "", "reverie help <command> says more"].join(
-    "\n",
-  );
-}
-
-async function usageOf(name: string): Promise<string> {
-  const entry = await find(name);
-  const { usage, details } = await entry.load();
-  return `${entry.summary}\n\nusage: reverie ${usage}${details === undefined ? "" : `\n\n${details}`}`;
 }
 
 function version(): string {

@@ -4,13 +4,15 @@ import { replayEpisode } from "#envs";
 import { UserError } from "#registry";
 import type { Command } from "./command.ts";
 
+const options = { json: { type: "boolean", default: false } } as const;
+
 export const replayCommand: Command = {
+  options,
   usage: "replay FILE.replay.json… [--json]",
   details:
     "Such files are written with env.eval.video_cfg.save_replays=True. Exit code 1 if one differs, with the first step that does.",
 
   async run(argv) {
-    const options = { json: { type: "boolean", default: false } } as const;
     const { values, positionals } = parseArgs({ args: argv, allowPositionals: true, options });
     if (positionals.length === 0) throw new UserError(`which episode? usage: reverie ${this.usage}`);
     const verdicts = positionals.map((path) => ({ path, ...replayEpisode(path) }));

@@ -7,6 +7,7 @@ import type { Command } from "./command.ts";
 
 export const verifyCommand: Command = {
   usage: "verify DIR",
+  options: {},
   details: "DIR is a checkpoint, a folder of checkpoints, or a run's log folder.",
 
   async run([path, ...extra]) {

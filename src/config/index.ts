@@ -17,7 +17,7 @@ export { type Problem, problemText } from "./problem.ts";
 export { type CheckedConfig, type ReadOptions, readConfig } from "./read-config.ts";
 export { type SamplingMode, samplingMode } from "./sampling.ts";
 export { SearchPath, shippedConfigs } from "./search-path.ts";
-export { settingsTable } from "./settings-table.ts";
+export { settingsTable, settingsText } from "./settings-table.ts";
 export { type Sharding, shardingOf } from "./sharding.ts";
 export { toYaml } from "./to-yaml.ts";
 export { type ConfigNode, type MapNode, type Plain, plain } from "./tree.ts";

@@ -1,6 +1,6 @@
 /**
- * A schema as a table for people: key, what it takes, default, meaning. The tables of docs/configs.md are
- * made with it.
+ * A schema as a table for people: key, what it takes, default, meaning. The tables of docs/configs.md and the settings in `reverie help`
+ * are made with it.
  */
 import { z } from "zod";
 
@@ -9,6 +9,20 @@ export function settingsTable(schema: z.ZodType, prefix = ""): string {
     ({ key, takes, fallback, meaning }) => `| \`${key}\` | ${takes} | ${fallback} | ${meaning} |`,
   );
   return ["| key | takes | if absent | meaning |", "| --- | --- | --- | --- |", ...rows].join("\n");
+}
+
+/** The same for a terminal: one line each, with what is taken and the default where there is no meaning to tell. */
+export function settingsText(schema: z.ZodType): string {
+  const rows = describe(schema, "").map(({ key, takes, fallback, meaning }) => {
+    const absent = fallback === "**needed**" ? "needed" : fallback === "–" ? "" : `= ${fallback}`;
+    return [key, absent, meaning || takes].map((text) => text.replaceAll("`", ""));
+  });
+  const widths = [0, 1].map((column) => Math.min(28, Math.max(...rows.map((row) => row[column]!.length))));
+  return rows
+    .map(([key = "", absent = "", meaning = ""]) =>
+      `  ${key.padEnd(widths[0]!)}  ${absent.padEnd(widths[1]!)}  ${meaning}`.trimEnd(),
+    )
+    .join("\n");
 }
 
 interface Row {

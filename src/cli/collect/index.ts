@@ -1,7 +1,7 @@
 /** `collect SUITE`: lets the scripted experts demonstrate a suite's tasks and keeps what they saw and did. */
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
-import { type CollectSettings, collectSettingsSchema, findSuite } from "#envs";
+import { type CollectSettings, collectSettingsSchema, findSuite, suiteNames } from "#envs";
 import { UserError } from "#registry";
 import type { Command } from "../command.ts";
 import { checked, emptyFolder, wholeNumber } from "../option-values.ts";
@@ -24,9 +24,17 @@ const settingOptions = {
   "wrong-object": { type: "string" },
 } as const;
 
-const usage = `collect SUITE [options]
+const options = {
+  ...settingOptions,
+  out: { type: "string" },
+  episodes: { type: "string", default: "50" },
+  tasks: { type: "string" },
+  workers: { type: "string", default: String(availableParallelism()) },
+} as const;
 
-  --out DIR                 where to; default demonstrations/SUITE
+const usage = "collect SUITE [options]";
+
+const details = `  --out DIR                 where to; default demonstrations/SUITE
   --episodes N              episodes to try for each task; default 50
   --tasks 0,3,5             only these tasks of the suite, by number
   --workers N               processes; default one per core
@@ -40,21 +48,15 @@ const usage = `collect SUITE [options]
 
 export const collectCommand: Command = {
   usage,
+  details,
+  options,
+  words: () => suiteNames,
 
   async run(argv) {
-    const { values, positionals } = parseArgs({
-      args: argv,
-      allowPositionals: true,
-      options: {
-        ...settingOptions,
-        out: { type: "string" },
-        episodes: { type: "string", default: "50" },
-        tasks: { type: "string" },
-        workers: { type: "string", default: String(availableParallelism()) },
-      },
-    });
+    const { values, positionals } = parseArgs({ args: argv, allowPositionals: true, options });
     const [suite, ...extra] = positionals;
-    if (suite === undefined || extra.length > 0) throw new UserError(`which suite? usage: reverie ${usage}`);
+    if (suite === undefined || extra.length > 0)
+      throw new UserError(`which suite? there are: ${suiteNames.join(", ")}`);
     const settings = readSettings(suite, values);
     const work = {
       settings,

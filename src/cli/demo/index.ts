@@ -24,11 +24,14 @@ const ball = [0.3, -0.12, 0.36] as const; // metres
 const secondsToReach = 2.5;
 const folder = fileURLToPath(new URL("../../../logs/demo/", import.meta.url));
 
+const options = { seed: { type: "string", default: "0" } } as const;
+
 export const demoCommand: Command = {
+  options,
   usage: "demo [--seed 0]",
 
   async run(argv) {
-    const { values } = parseArgs({ args: argv, options: { seed: { type: "string", default: "0" } } });
+    const { values } = parseArgs({ args: argv, options });
     const seed = Number(values.seed);
     if (!Number.isSafeInteger(seed) || seed < 0)
       throw new UserError(`--seed is "${values.seed}"; expected 0, 1, 2, …`);

@@ -11,11 +11,14 @@ import { examineSetUp } from "./set-up-state.ts";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 
+const options = { json: { type: "boolean", default: false } } as const;
+
 export const doctorCommand: Command = {
+  options,
   usage: "doctor [--json]",
 
   async run(argv) {
-    const { values } = parseArgs({ args: argv, options: { json: { type: "boolean", default: false } } });
+    const { values } = parseArgs({ args: argv, options });
     const findings = await examine();
     const missing = findMissing(findings);
     console.log(values.json ? JSON.stringify({ ...findings, missing }, null, 2) : describe(findings));

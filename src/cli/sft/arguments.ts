@@ -27,7 +27,7 @@ export interface SftArguments {
   readonly resume: boolean;
 }
 
-const options = {
+export const sftOptions = {
   data: { type: "string", multiple: true },
   out: { type: "string" },
   new: { type: "string" },
@@ -47,7 +47,7 @@ const options = {
 } as const;
 
 export function parseSftArguments(argv: string[]): SftArguments {
-  const { values, positionals } = parseArgs({ args: argv, options, allowPositionals: true });
+  const { values, positionals } = parseArgs({ args: argv, options: sftOptions, allowPositionals: true });
   const data = [...(values.data ?? []), ...positionals];
   if (data.length === 0) throw new UserError(`which demonstrations? usage: reverie ${sftUsage}`);
   if (values.out === undefined) throw new UserError("where to? give --out DIR");

@@ -17,21 +17,26 @@ import {
   labelDemonstrations,
   readTrainedOn,
   SftRun,
+  sftSettings,
   type TrainedOn,
   trainedOnDemonstrations,
   writeTrainedOn,
 } from "#training";
 import type { Command } from "../command.ts";
 import { emptyFolder } from "../option-values.ts";
-import { parseSftArguments, type SftArguments, sftUsage } from "./arguments.ts";
+import { parseSftArguments, type SftArguments, sftOptions, sftUsage } from "./arguments.ts";
 import { makeBase } from "./starting-checkpoint.ts";
 
 export const sftCommand: Command = {
   usage: sftUsage,
+  options: sftOptions,
+  settings: { "settings of the training": sftSettings },
   details: `  --data DIR        a folder of reverie collect; may be given several times
   --new mini        begins with a small untrained OpenVLA-OFT; --model DIR with a checkpoint
   --out DIR         gets base/, step_000075/ … in the published layout, and what --resume needs
-  --steps, --batch, --lr, --seed, --set KEY=VALUE      settings of the training (docs/policies.md)
+  --steps, --batch, --lr, --seed, --set KEY=VALUE      settings of the training, see below
+  --checkpoint-every 75, --report-every 10             steps between checkpoints, between lines
+  --resume          goes on from OUT/resume;  --device cpu|cuda
   --model-set KEY=VALUE                                keys of the model section, sizes of a new model
   --store bfloat16  type of the weights on disk; same: that of training. --precision fp32: type in training
 

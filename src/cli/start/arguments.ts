@@ -5,7 +5,7 @@ import { parseArgs } from "node:util";
 import { z } from "zod";
 import { readJsonFile, writeJsonFile } from "#formats";
 import { UserError } from "#registry";
-import { parseRunArguments } from "../train/arguments.ts";
+import { parseRunArguments, runOptions } from "../train/arguments.ts";
 
 /** `start.json`: the job's settings and how far it is. */
 const jobFile = z.strictObject({
@@ -28,7 +28,7 @@ export interface Job {
   readonly resumed: boolean;
 }
 
-const options = {
+export const jobOptions = {
   seed: { type: "string" },
   minutes: { type: "string" },
   control: { type: "boolean", default: false },
@@ -42,7 +42,7 @@ const defaultConfig = "quickstart";
 const defaultMinutes = 10;
 
 export function parseJob(argv: string[], usage: string): Job {
-  const { values, positionals } = parseArgs({ args: argv, options, allowPositionals: true });
+  const { values, positionals } = parseArgs({ args: argv, options: jobOptions, allowPositionals: true });
   const named = positionals[0] !== undefined && !/^[~+]|=/.test(positionals[0]);
   const config = named ? (positionals[0] as string) : defaultConfig;
   const given = named ? positionals.slice(1) : positionals;
@@ -50,7 +50,10 @@ export function parseJob(argv: string[], usage: string): Job {
     values[name] === undefined ? [] : [`--${name}`, values[name]],
   );
   const resume = values.resume ? ["--resume"] : [];
-  const { folder, overrides } = parseRunArguments([config, ...given, ...passed, ...resume], usage);
+  const { folder, overrides } = parseRunArguments([config, ...given, ...passed, ...resume], {
+    usage,
+    options: runOptions,
+  });
   const minutes = numberOf(values.minutes, "--minutes", { least: 0, whole: false });
   if (values.resume) return resumedJob(folder, minutes);
   const seed = numberOf(values.seed, "--seed", { least: 0, whole: true });

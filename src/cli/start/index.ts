@@ -2,13 +2,16 @@
 import { patienceOf } from "#training";
 import type { Command } from "../command.ts";
 import { exitCodeOf, leave } from "../stop-signals.ts";
-import { parseJob } from "./arguments.ts";
+import { configNames } from "../train/arguments.ts";
+import { jobOptions, parseJob } from "./arguments.ts";
 import { MainJob, readJob } from "./job.ts";
 import { openJobScreen } from "./job-screen.ts";
 import { reportText } from "./report.ts";
 import { Interrupted, Stopping } from "./stopping.ts";
 
 export const startCommand: Command = {
+  options: jobOptions,
+  words: configNames,
   usage:
     "start [CONFIG] [key=value…] [--seed N] [--minutes 10] [--control] [--resume] [--out DIR] [--device cpu|cuda] [--config-path DIR]",
 

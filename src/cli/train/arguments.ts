@@ -2,8 +2,11 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
+import { SearchPath, shippedConfigs } from "#config";
 import { readStarts } from "#envs";
 import { UserError } from "#registry";
+import type { ReadRunOptions } from "#training";
+import type { Command } from "../command.ts";
 import { deviceOf, wholeNumber } from "../option-values.ts";
 
 export interface RunArguments {
@@ -15,7 +18,7 @@ export interface RunArguments {
   readonly dryRun: boolean;
 }
 
-const options = {
+export const runOptions = {
   "dry-run": { type: "boolean", default: false },
   resume: { type: "boolean", default: false },
   out: { type: "string" },
@@ -27,15 +30,24 @@ const options = {
   "starts-per-task": { type: "string" },
 } as const;
 
+/** Names of the shipped configurations, for completion. */
+export const configNames = (): readonly string[] => new SearchPath([shippedConfigs]).options("");
+
+type RunValues = ReturnType<typeof parseArgs<{ options: typeof runOptions }>>["values"];
+
 const logKey = "runner.logger.log_path";
 
-export function parseRunArguments(argv: string[], usage: string, now = new Date()): RunArguments {
-  const { values, positionals } = parseArgs({ args: argv, options, allowPositionals: true });
-  const [config, ...given] = positionals;
+/** @param command whose options are taken: a part of `runOptions`. */
+export function parseRunArguments(
+  argv: string[],
+  { usage, options }: Pick<Command, "usage" | "options">,
+  now = new Date(),
+): RunArguments {
+  const parsed = parseArgs({ args: argv, options, allowPositionals: true });
+  const values = parsed.values as Partial<RunValues>;
+  const [config, ...given] = parsed.positionals;
   if (config === undefined || /^[~+]|=/.test(config))
-    throw new UserError(
-      `which configuration? usage: reverie ${usage}; they are in examples/embodiment/config`,
-    );
+    throw new UserError(`which configuration? usage: reverie ${usage}; reverie list configs names them`);
   for (const text of given)
     if (!text.includes("=") && !text.startsWith("~"))
       throw new UserError(`"${text}" is no override: expected key=value (one configuration at a time)`);
@@ -47,7 +59,7 @@ export function parseRunArguments(argv: string[], usage: string, now = new Date(
     config,
     configPath: values["config-path"],
     folder,
-    dryRun: values["dry-run"],
+    dryRun: values["dry-run"] === true,
     overrides: [
       ...(named === undefined ? [`${logKey}=${folder}`] : []),
       ...(values.resume ? ["runner.resume_dir=auto"] : []),
@@ -59,6 +71,12 @@ export function parseRunArguments(argv: string[], usage: string, now = new Date(
     ],
   };
 }
+
+/** How `readRun` is asked for this run. */
+export const readingOf = ({ overrides, configPath }: RunArguments): ReadRunOptions => ({
+  overrides,
+  ...(configPath !== undefined && { configPath }),
+});
 
 const newFolder = (name: string, now: Date): string => join("logs", `${timeText(now)}-${name}`);
 

@@ -2,11 +2,15 @@
 import { dryRun, patienceOf, readRun } from "#training";
 import type { Command } from "../command.ts";
 import { runEvaluation } from "../eval.ts";
-import { parseRunArguments } from "./arguments.ts";
+import { configNames, parseRunArguments, readingOf, runOptions } from "./arguments.ts";
 import { attendEngine } from "./attend-engine.ts";
 import { openScreen } from "./screen.ts";
 
+const { greedy: _1, starts: _2, "starts-per-task": _3, ...options } = runOptions; // those of evaluations alone
+
 export const trainCommand: Command = {
+  options,
+  words: configNames,
   usage:
     "train CONFIG [key=value…] [--dry-run] [--resume] [--out DIR] [--model DIR] [--device cpu|cuda] [--config-path DIR]",
 
@@ -24,15 +28,14 @@ export const trainCommand: Command = {
   reverie train libero_10_grpo_openvlaoft --dry-run cluster.simulated_devices=16`,
 
   async run(argv) {
-    const wishes = parseRunArguments(argv, this.usage);
+    const wishes = parseRunArguments(argv, this);
     const { config, overrides, configPath, folder } = wishes;
-    const reading = { overrides, ...(configPath !== undefined && { configPath }) };
     if (wishes.dryRun) {
-      console.log((await dryRun(config, reading)).text);
+      console.log((await dryRun(config, readingOf(wishes))).text);
       return;
     }
     // Mistakes are told before a thread is started; the engine reads the configuration again for itself.
-    const checked = await readRun(config, { ...reading, requireFiles: true });
+    const checked = await readRun(config, { ...readingOf(wishes), requireFiles: true });
     if (checked.config.runner.only_eval) {
       await runEvaluation(wishes);
       return;

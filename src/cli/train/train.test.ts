@@ -8,6 +8,7 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { tinyCheckpoint, tinyOverrides } from "../../training/test-run.ts";
 import { parseRunArguments } from "./arguments.ts";
+import { trainCommand } from "./index.ts";
 
 const program = fileURLToPath(new URL("../../../bin/reverie.mjs", import.meta.url));
 const config = "tabletop_spatial_grpo_openvlaoft_mini";
@@ -189,11 +190,12 @@ test("--dry-run prints the plan and starts nothing", async () => {
   assert.ok(!existsSync(logs));
 });
 
+const parse = (argv: string[]) => parseRunArguments(argv, trainCommand, new Date(2026, 0, 31, 5, 6, 7));
+
 test("results go to logs/<time>-<config> unless another folder is named", () => {
-  const at = new Date(2026, 0, 31, 5, 6, 7);
-  assert.equal(parseRunArguments(["libero_10_grpo"], "", at).folder, "logs/20260131-050607-libero_10_grpo");
-  assert.equal(parseRunArguments(["a.yaml", "--out", "b"], "", at).folder, "b");
-  assert.equal(parseRunArguments(["a", "runner.logger.log_path=c"], "", at).folder, "c");
+  assert.equal(parse(["libero_10_grpo"]).folder, "logs/20260131-050607-libero_10_grpo");
+  assert.equal(parse(["a.yaml", "--out", "b"]).folder, "b");
+  assert.equal(parse(["a", "runner.logger.log_path=c"]).folder, "c");
 });
 
 test("--resume finds the newest run, also beside one whose name still has colons", () => {
@@ -202,7 +204,7 @@ test("--resume finds the newest run, also beside one whose name still has colons
     mkdirSync(join(folder, "logs", name), { recursive: true });
   process.chdir(folder);
   try {
-    assert.equal(parseRunArguments(["x", "--resume"], "").folder, "logs/20260131-050608-x");
+    assert.equal(parse(["x", "--resume"]).folder, "logs/20260131-050608-x");
   } finally {
     process.chdir(here);
     rmSync(folder, { recursive: true });

@@ -1,7 +1,8 @@
-/** What the `world` commands are asked: shared options, checked before anything is read. */
+/** What the `world` commands are asked: each takes the options that it obeys, checked before anything is read. */
 import { parseArgs } from "node:util";
 import { UserError } from "#registry";
 import type { Device } from "#tensor";
+import type { OptionTable } from "../command.ts";
 import { deviceOf, keyValues } from "../option-values.ts";
 
 export interface WorldArguments {
@@ -21,54 +22,81 @@ export interface WorldArguments {
   readonly out: string | undefined;
 }
 
-const options = {
-  data: { type: "string", multiple: true },
-  exam: { type: "string", multiple: true },
-  world: { type: "string" },
+const text = { type: "string" } as const;
+const several = { type: "string", multiple: true } as const;
+
+/** Of all but `collect`. */
+export const sharedOptions = {
+  data: several,
+  world: text,
   device: { type: "string", default: "cpu" },
-  steps: { type: "string" },
-  batch: { type: "string" },
-  lr: { type: "string" },
-  seed: { type: "string" },
-  minutes: { type: "string" },
-  set: { type: "string", multiple: true },
-  resume: { type: "boolean", default: false },
-  family: { type: "string", default: "opensora" },
-  policy: { type: "string" },
-  suite: { type: "string" },
-  "model-set": { type: "string", multiple: true },
-  out: { type: "string" },
+  set: several,
 } as const;
 
-export const sharedUsage =
-  "--data DIR… --world DIR [--family opensora|wan|evac] [--device cpu|cuda] [--steps N] [--batch N] [--lr X] [--seed N] [--minutes M] [--set KEY=VALUE…] [--resume]";
+/** Of those that train one part of a world. */
+export const trainingOptions = {
+  ...sharedOptions,
+  seed: text,
+  steps: text,
+  batch: text,
+  lr: text,
+  minutes: text,
+  resume: { type: "boolean", default: false },
+  family: { type: "string", default: "opensora" },
+} as const;
 
-export function parseWorldArguments(argv: string[]): WorldArguments {
-  const { values } = parseArgs({ args: argv, options });
-  const { data = [], world, device, policy, suite, out, resume } = values;
+export const refreshOptions = {
+  ...sharedOptions,
+  seed: text,
+  exam: several,
+  steps: text,
+  batch: text,
+  lr: text,
+} as const;
+export const evaluationOptions = {
+  ...sharedOptions,
+  seed: text,
+  policy: text,
+  suite: text,
+  "model-set": several,
+  out: text,
+} as const;
+
+const all = { ...trainingOptions, ...refreshOptions, ...evaluationOptions } as const;
+type Values = ReturnType<typeof parseArgs<{ options: typeof all }>>["values"];
+
+/** @param options a part of all that there are: those of one command. */
+export function parseWorldArguments(argv: string[], options: OptionTable): WorldArguments {
+  const values = parseArgs({ args: argv, options }).values as Partial<Values>;
+  const { data = [], world, policy, suite, out } = values;
   if (data.length === 0 && policy === undefined)
     throw new UserError("which recordings? give --data DIR (made by reverie world collect)");
   if (world === undefined)
     throw new UserError("which world? give --world DIR: the folder to make or to read");
-  const named = { steps: values.steps, batch_size: values.batch, lr: values.lr, seed: values.seed };
-  const given = Object.entries(named).filter(([, value]) => value !== undefined);
-  const settings = {
-    ...Object.fromEntries(given.map(([key, value]) => [key, Number(value)])),
-    ...keyValues("--set", values.set ?? []),
-  };
   return {
     data,
     exam: values.exam ?? [],
     world,
-    device: deviceOf(device),
-    settings,
-    resume,
-    family: familyOf(values.family),
+    device: deviceOf(values.device ?? "cpu"),
+    settings: settingsOf(values),
+    resume: values.resume ?? false,
+    family: familyOf(values.family ?? "opensora"),
     timeLimit: minutesOf(values.minutes),
     policy,
     suite,
     modelKeys: keyValues("--model-set", values["model-set"] ?? []),
     out,
+  };
+}
+
+/** --steps, --batch, --lr and --seed are settings with options of their own. */
+function settingsOf({ steps, batch, lr, seed, set = [] }: Partial<Values>): Record<string, unknown> {
+  const given = Object.entries({ steps, batch_size: batch, lr, seed }).filter(
+    ([, value]) => value !== undefined,
+  );
+  return {
+    ...Object.fromEntries(given.map(([key, value]) => [key, Number(value)])),
+    ...keyValues("--set", set),
   };
 }
 

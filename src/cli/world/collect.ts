@@ -1,16 +1,17 @@
 /** `world collect SUITE`: records episodes to make a world from, by scripted experts or by a policy, which may act in a world's dream. */
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
-import { recordingSettings } from "#envs";
+import { recordingSettings, suiteNames } from "#envs";
 import { UserError } from "#registry";
 import { type RecordingOrder, recordEpisodes } from "#training";
 import { ProgressLine } from "../collect/progress-line.ts";
+import type { Subcommand } from "../command.ts";
 import { checked, deviceOf, emptyFolder, keyValues, wholeNumber } from "../option-values.ts";
 import { policySection } from "./policy-section.ts";
 
-export const collectUsage =
+const usage =
   "world collect SUITE --out DIR [--episodes 3000] [--workers N] [--seed 0] [--set KEY=VALUE…]\n" +
-  "                [--policy DIR [--temperatures 1,1,1.3,1.6] [--model-set KEY=VALUE…] [--device cpu] [--world DIR]]";
+  "       [--policy DIR [--temperatures 1,1,1.3,1.6] [--model-set KEY=VALUE…] [--device cpu] [--world DIR]]";
 
 const options = {
   out: { type: "string" },
@@ -25,11 +26,22 @@ const options = {
   world: { type: "string" },
 } as const;
 
+export const collectSubcommand: Subcommand = {
+  summary: "records episodes to make a world from, by scripted experts or by a policy",
+  usage,
+  details: `  --policy DIR      a policy plays instead of the experts, at each of --temperatures in turn
+  --world DIR       it sees that world's dream, and the simulator plays the same actions
+  --model-set       keys of its model section
+  --workers N       processes; default one per core`,
+  options,
+  settings: { settings: recordingSettings },
+  words: () => suiteNames,
+};
+
 export async function collectFootage(argv: string[]): Promise<void> {
   const { values, positionals } = parseArgs({ args: argv, options, allowPositionals: true });
   const [suite, ...extra] = positionals;
-  if (suite === undefined || extra.length > 0)
-    throw new UserError(`which suite? usage: reverie ${collectUsage}`);
+  if (suite === undefined || extra.length > 0) throw new UserError(`which suite? usage: reverie ${usage}`);
   if (values.out === undefined) throw new UserError("where to? give --out DIR");
   if (values.world !== undefined && values.policy === undefined)
     throw new UserError("--world DIR is where a policy acts: give --policy DIR too");

@@ -19,6 +19,7 @@ import {
   judgeSettings,
   type LoopHooks,
   RecordedFrames,
+  refreshSettings,
   trainAutoencoder,
   trainDenoiser,
   trainEvacAutoencoder,
@@ -30,33 +31,43 @@ import {
   wanDenoiserSettings,
   writeStarts,
 } from "#training";
-import type { Command } from "../command.ts";
+import type { Command, Subcommand } from "../command.ts";
 import { checked } from "../option-values.ts";
-import { parseWorldArguments, sharedUsage, type WorldArguments } from "./arguments.ts";
-import { collectFootage, collectUsage } from "./collect.ts";
-import { evaluate } from "./evaluate.ts";
+import {
+  evaluationOptions,
+  parseWorldArguments,
+  refreshOptions,
+  sharedOptions,
+  trainingOptions,
+  type WorldArguments,
+} from "./arguments.ts";
+import { collectFootage, collectSubcommand } from "./collect.ts";
+import { evaluate, evaluationSettings } from "./evaluate.ts";
 import { progressLine } from "./progress.ts";
 import { refresh } from "./refresh.ts";
 
 const startsSettings = z.strictObject({
-  count: z.int().positive().default(192),
-  keyframes: z.int().min(0).default(0),
-  before_success: z.int().positive().default(8),
+  count: z.int().positive().default(192).describe("first frames of episodes"),
+  keyframes: z.int().min(0).default(0).describe("starts in the middle of successful episodes"),
+  before_success: z.int().positive().default(8).describe("frames between a keyframe start and the success"),
 });
 
 type Step<W = WorldArguments> = (wishes: W, frames: RecordedFrames, hooks: LoopHooks) => Promise<void>;
-type Training = Step<Pick<WorldArguments, "settings" | "world">>;
+type Course = {
+  readonly settings: z.ZodType;
+  readonly run: Step<Pick<WorldArguments, "settings" | "world">>;
+};
 
 /** A training with settings of its own. */
-const training =
-  <S extends z.ZodType>(
-    schema: S,
-    train: (frames: RecordedFrames, settings: z.infer<S>, world: string, hooks: LoopHooks) => Promise<void>,
-  ): Training =>
-  ({ settings, world }, frames, hooks) =>
-    train(frames, checked(schema, settings), world, hooks);
+const training = <S extends z.ZodType>(
+  settings: S,
+  train: (frames: RecordedFrames, settings: z.infer<S>, world: string, hooks: LoopHooks) => Promise<void>,
+): Course => ({
+  settings,
+  run: ({ settings: given, world }, frames, hooks) => train(frames, checked(settings, given), world, hooks),
+});
 
-const families: Readonly<Record<WorldArguments["family"], { autoencoder: Training; denoiser: Training }>> = {
+const families: Readonly<Record<WorldArguments["family"], { autoencoder: Course; denoiser: Course }>> = {
   opensora: {
     autoencoder: training(autoencoderSettings, trainAutoencoder),
     denoiser: training(denoiserSettings, trainDenoiser),
@@ -71,22 +82,58 @@ const families: Readonly<Record<WorldArguments["family"], { autoencoder: Trainin
   },
 };
 
-const steps: Readonly<Record<string, { readonly summary: string; readonly run: Step }>> = {
-  "train-vae": {
+const settingsOf = (part: "autoencoder" | "denoiser"): Record<string, z.ZodType> =>
+  Object.fromEntries(
+    Object.entries(families).map(([family, parts]) => [
+      `settings with --family ${family}`,
+      parts[part].settings,
+    ]),
+  );
+
+const judge = training(judgeSettings, trainJudge);
+
+const trainingUsage =
+  "--data DIR… --world DIR [--family opensora|wan|evac] [--device cpu|cuda] [--steps N] [--batch N] [--lr X] [--seed N]\n" +
+  "       [--minutes M] [--set KEY=VALUE…] [--resume]";
+const trainingDetails = `  --data DIR        recordings of reverie world collect; may be given several times
+  --world DIR       the folder that gets this part
+  --family NAME     opensora, wan or evac; a judge is the same for all
+  --minutes M       ends the training then, whatever its steps
+  --resume          goes on from where this part's training was interrupted
+  --steps, --batch, --lr, --seed, --set KEY=VALUE      settings, see below`;
+
+interface Part extends Subcommand {
+  readonly run: Step;
+}
+
+const trainingPart = (name: string, part: Pick<Part, "summary" | "run" | "settings">): Part => ({
+  usage: `world ${name} ${trainingUsage}`,
+  details: trainingDetails,
+  options: trainingOptions,
+  ...part,
+});
+
+const parts: Readonly<Record<string, Part>> = {
+  "train-vae": trainingPart("train-vae", {
     summary: "the autoencoder, first",
-    run: ({ family, ...wishes }, frames, hooks) => families[family].autoencoder(wishes, frames, hooks),
-  },
-  train: {
+    settings: settingsOf("autoencoder"),
+    run: ({ family, ...wishes }, frames, hooks) => families[family].autoencoder.run(wishes, frames, hooks),
+  }),
+  train: trainingPart("train", {
     summary: "the denoiser that imagines; needs the autoencoder",
-    run: ({ family, ...wishes }, frames, hooks) => families[family].denoiser(wishes, frames, hooks),
-  },
-  "train-reward": {
+    settings: settingsOf("denoiser"),
+    run: ({ family, ...wishes }, frames, hooks) => families[family].denoiser.run(wishes, frames, hooks),
+  }),
+  "train-reward": trainingPart("train-reward", {
     summary: "the judge of success; needs the autoencoder",
-    run: ({ settings, world }, frames, hooks) =>
-      trainJudge(frames, checked(judgeSettings, settings), world, hooks),
-  },
+    settings: { settings: judge.settings },
+    run: judge.run,
+  }),
   starts: {
-    summary: "first frames for imagined episodes (--set count=192), and keyframe starts (--set keyframes=0)",
+    summary: "the frames that imagined episodes begin from",
+    usage: "world starts --data DIR… --world DIR [--device cpu|cuda] [--set KEY=VALUE…]",
+    options: sharedOptions,
+    settings: { settings: startsSettings },
     run: async ({ settings, world }, frames) => {
       const { plain, keyframes } = writeStarts(frames, world, checked(startsSettings, settings));
       console.log(`${plain} starts and ${keyframes} keyframe starts in ${join(world, "dataset")}`);
@@ -94,40 +141,66 @@ const steps: Readonly<Record<string, { readonly summary: string; readonly run: S
   },
 };
 
-const list = [
-  ...Object.entries(steps).map(([name, { summary }]) => `  ${name.padEnd(14)}${summary}`),
-  "  evaluate      how true is it? against recordings (--data), or --suite NAME --policy DIR: a policy acts in the dream,",
-  "                and the same actions are played in the simulator; --out DIR for report, plot and video",
-  "  refresh       one round of co-evolution: learn from --data, measure on --exam, keep the world only if it is no worse",
-];
+const subcommands: Readonly<Record<string, Subcommand>> = {
+  collect: collectSubcommand,
+  ...parts,
+  evaluate: {
+    summary: "how true is it? against recordings, or against the simulator under a policy",
+    usage:
+      "world evaluate --world DIR (--data DIR… | --suite NAME --policy DIR) [--model-set KEY=VALUE…] [--out DIR] [--device cpu|cuda]\n" +
+      "       [--seed N] [--set KEY=VALUE…]",
+    details: `  --data DIR        recordings, replayed in the world
+  --suite, --policy a policy acts in the dream, and the same actions are played in the simulator
+  --model-set       keys of the policy's model section
+  --out DIR         where report, plot and video go; default: beside the world`,
+    options: evaluationOptions,
+    settings: { settings: evaluationSettings },
+  },
+  refresh: {
+    summary:
+      "one round of co-evolution: learn from --data, measure on --exam, keep the world only if it is no worse",
+    usage:
+      "world refresh --world DIR --data DIR… --exam DIR… [--device cpu|cuda] [--steps N] [--batch N] [--lr X] [--seed N] [--set KEY=VALUE…]",
+    details: `  --data DIR        old and new recordings, to learn from
+  --exam DIR        episodes of the current policy, kept apart, to measure on`,
+    options: refreshOptions,
+    settings: { settings: refreshSettings },
+  },
+};
+
+const list = Object.entries(subcommands).map(([name, { summary }]) => `  ${name.padEnd(14)}${summary}`);
 
 export const worldCommand: Command = {
-  usage: `${collectUsage}\n  world <what> ${sharedUsage}\n\n${list.join("\n")}`,
+  usage: "world <what> [options]",
+  details: `${list.join("\n")}\n\nreverie help world <what> says what each takes, with all its settings`,
+  options: {},
+  subcommands,
 
   async run(argv) {
     const [what = "", ...rest] = argv;
     if (what === "collect") return collectFootage(rest);
-    if (what === "evaluate") return evaluate(parseWorldArguments(rest));
-    if (what === "refresh") return refresh(parseWorldArguments(rest));
-    const step = Object.hasOwn(steps, what) ? steps[what] : undefined;
-    if (!step)
-      throw new UserError(
-        `world what? there are: collect, ${Object.keys(steps).join(", ")}, evaluate, refresh`,
-      );
-    const wishes = parseWorldArguments(rest);
-    mkdirSync(wishes.world, { recursive: true });
-    if (wishes.device !== "cpu") allowTf32(true);
-    const frames = new RecordedFrames(wishes.data.map(openDemonstrations), wishes.device);
-    console.log(`${frames.episodes.length} episodes, ${frames.count} frames of ${frames.size.join(" × ")}`);
-    const resumeFile = join(wishes.world, `${what}.resume.safetensors`);
-    if (!wishes.resume) rmSync(resumeFile, { force: true });
-    await step.run(wishes, frames, {
-      resumeFile,
-      saveEvery: 2000,
-      reportEvery: wishes.device === "cpu" ? 10 : 100,
-      timeLimit: wishes.timeLimit,
-      onProgress: progressLine(what),
-      say: (line) => console.log(line),
-    });
+    const subcommand = Object.hasOwn(subcommands, what) ? subcommands[what] : undefined;
+    if (!subcommand) throw new UserError(`world what? there are: ${Object.keys(subcommands).join(", ")}`);
+    const wishes = parseWorldArguments(rest, subcommand.options);
+    if (what === "evaluate") return evaluate(wishes);
+    if (what === "refresh") return refresh(wishes);
+    await makePart(what, parts[what]!, wishes);
   },
 };
+
+async function makePart(name: string, { run }: Part, wishes: WorldArguments): Promise<void> {
+  mkdirSync(wishes.world, { recursive: true });
+  if (wishes.device !== "cpu") allowTf32(true);
+  const frames = new RecordedFrames(wishes.data.map(openDemonstrations), wishes.device);
+  console.log(`${frames.episodes.length} episodes, ${frames.count} frames of ${frames.size.join(" × ")}`);
+  const resumeFile = join(wishes.world, `${name}.resume.safetensors`);
+  if (!wishes.resume) rmSync(resumeFile, { force: true });
+  await run(wishes, frames, {
+    resumeFile,
+    saveEvery: 2000,
+    reportEvery: wishes.device === "cpu" ? 10 : 100,
+    timeLimit: wishes.timeLimit,
+    onProgress: progressLine(name),
+    say: (line) => console.log(line),
+  });
+}
