@@ -33,8 +33,6 @@ export const runOptions = {
 /** Names of the shipped configurations, for completion. */
 export const configNames = (): readonly string[] => new SearchPath([shippedConfigs]).options("");
 
-type RunValues = ReturnType<typeof parseArgs<{ options: typeof runOptions }>>["values"];
-
 const logKey = "runner.logger.log_path";
 
 /** @param command whose options are taken: a part of `runOptions`. */
@@ -43,9 +41,9 @@ export function parseRunArguments(
   { usage, options }: Pick<Command, "usage" | "options">,
   now = new Date(),
 ): RunArguments {
-  const parsed = parseArgs({ args: argv, options, allowPositionals: true });
-  const values = parsed.values as Partial<RunValues>;
-  const [config, ...given] = parsed.positionals;
+  const asked = { args: argv, options: runOptions, allowPositionals: true, tokens: true } as const;
+  const { values, positionals, tokens } = parseArgs(asked);
+  const [config, ...given] = positionals;
   if (config === undefined || /^[~+]|=/.test(config))
     throw new UserError(`which configuration? usage: reverie ${usage}; reverie list configs names them`);
   for (const text of given)
@@ -55,17 +53,21 @@ export function parseRunArguments(
   const resumes = values.resume || given.some((text) => /^\+*runner\.resume_dir=auto$/.test(text));
   const named = given.find((text) => text.startsWith(`${logKey}=`))?.slice(logKey.length + 1);
   const folder = named ?? values.out ?? (resumes ? newestRun(name) : undefined) ?? newFolder(name, now);
+  const starts = startOverrides(values.starts, values["starts-per-task"], usage);
+  for (const token of tokens)
+    if (token.kind === "option" && !(token.name in options))
+      throw new UserError(`${token.rawName} is not an option of reverie ${usage}`);
   return {
     config,
     configPath: values["config-path"],
     folder,
-    dryRun: values["dry-run"] === true,
+    dryRun: values["dry-run"],
     overrides: [
       ...(named === undefined ? [`${logKey}=${folder}`] : []),
       ...(values.resume ? ["runner.resume_dir=auto"] : []),
       ...deviceOverrides(values.device),
       ...(values.model === undefined ? [] : modelOverrides(values.model)),
-      ...startOverrides(values.starts, values["starts-per-task"], usage),
+      ...starts,
       ...(values.greedy ? ["rollout.sampling_params.do_sample=False"] : []),
       ...given,
     ],

@@ -59,6 +59,11 @@ const mistakes: [string, () => string[], RegExp][] = [
     () => ["train", config, "--starts", "fresh"],
     /--starts belongs to reverie eval/,
   ],
+  [
+    "resuming an evaluation",
+    () => ["eval", config, "--resume"],
+    /--resume is not an option of reverie eval CONFIG/,
+  ],
   ["a word that is no override", () => ["train", config, "faster"], /"faster" is no override/],
   [
     "an env that cannot be played here",
