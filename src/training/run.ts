@@ -3,11 +3,12 @@
  *
  * Everything around the loop in train.ts: opening (or going on from a checkpoint), evaluating, telling, keeping, closing.
  */
-import { mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type CheckedConfig, plain, planBatch, toYaml } from "#config";
-import { type Metrics, type MetricsWriter, openRunLog, Timers } from "#metrics";
+import { type Metrics, type MetricsWriter, openRunLog, readMetricsFile, Timers } from "#metrics";
 import { UserError } from "#registry";
+import { Abandoned, abandonable } from "./abandon.ts";
 import {
   type CheckpointState,
   fillCheckpoint,
@@ -20,7 +21,7 @@ import { findDamage } from "./checkpoint/manifest.ts";
 import { CoEvolution } from "./co-evolution/co-evolution.ts";
 import { comparesDreams, GapWatch, gapMetrics } from "./co-evolution/gap-watch.ts";
 import { truthWarning } from "./co-evolution/truth-warning.ts";
-import { Crew } from "./crew.ts";
+import { type Collected, Crew } from "./crew.ts";
 import { type EvaluationResult, Evaluator } from "./evaluation/evaluate.ts";
 import { layOver, readWeights } from "./lay-over.ts";
 import type { Reporter } from "./reporter.ts";
@@ -38,8 +39,12 @@ export class Run {
   /** Training steps done. */
   step: number;
   #saved: number | undefined;
-  #stopping = false;
+  readonly #stop = new AbortController();
   #complete = false;
+  /** The evaluation or round that was due after the last step was given up. */
+  #unfinished = false;
+  /** The numbers of the last step of an earlier run, which was told to stop before all that was due after it was done. */
+  #owed: Metrics | undefined;
   #lastTold = performance.now();
 
   private constructor(parts: {
@@ -49,6 +54,7 @@ export class Run {
     reporter: Reporter;
     evolution: CoEvolution | undefined;
     from: CheckpointState | undefined;
+    owed: Metrics | undefined;
   }) {
     const { step = 0, gap } = parts.from ?? {};
     this.checked = parts.checked;
@@ -56,6 +62,7 @@ export class Run {
     this.#log = parts.log;
     this.reporter = parts.reporter;
     this.step = step;
+    this.#owed = parts.owed;
     this.#saved = step > 0 ? step : undefined;
     this.#evolution = parts.evolution;
     this.#gap = new GapWatch(parts.checked.config.runner.stop_when_gap_grows, gap);
@@ -83,27 +90,51 @@ export class Run {
     else if (config.runner.ckpt_path) await layOverActors(crew, config.runner.ckpt_path);
     const step = from?.state.step ?? 0;
     writeSettings(checked);
+    const owed = from?.state.unfinished ? metricsOf(checked, step - 1) : undefined;
     const log = await openRunLog(config.runner.logger, {
       config: plain(checked.tree),
-      step,
+      step: owed ? step - 1 : step,
       warn: reporter.say,
       also: [{ write: (at, metrics) => reporter.told(at, metrics), close: async () => {} }],
     });
-    return new Run({ checked, crew, log, reporter, evolution, from: from?.state });
+    return new Run({ checked, crew, log, reporter, evolution, from: from?.state, owed });
   }
 
   /** Whether no further step is to be taken, because someone asked or because the run has reached its end early. */
   get over(): boolean {
-    return this.#stopping || this.#complete;
+    return this.stopping || this.#complete;
   }
 
   get stopping(): boolean {
-    return this.#stopping;
+    return this.#stop.signal.aborted;
   }
 
-  /** Ends the run after the step that is under way, with a checkpoint. */
+  /**
+   * Ends the run soon, with a checkpoint. Episodes, evaluations and rounds of co-evolution under way are given up and done again when the run
+   * goes on; updates under way are finished.
+   */
   stop(): void {
-    this.#stopping = true;
+    this.#stop.abort(new Abandoned());
+  }
+
+  /** A training step's episodes; undefined when they were given up. */
+  async collect(step: number): Promise<Collected | undefined> {
+    const { crew } = this;
+    const signal = crew.canAbandon ? this.#stop.signal : undefined;
+    return this.#unlessStopped(
+      this.phase("generate_rollouts", (progress) =>
+        abandonable(crew.collect(step, progress, signal), signal),
+      ),
+    );
+  }
+
+  async #unlessStopped<T>(work: Promise<T>): Promise<T | undefined> {
+    try {
+      return await work;
+    } catch (error) {
+      if (error instanceof Abandoned) return undefined;
+      throw error;
+    }
   }
 
   /** Runs one phase of a step, timed and announced under its name. */
@@ -116,10 +147,14 @@ export class Run {
   async evaluateAfter(step: number, collected: Metrics): Promise<Metrics> {
     const interval = this.checked.config.runner.val_check_interval;
     if (interval <= 0 || (step % interval !== 0 && step !== this.totalSteps)) return {};
-    const result = await this.phase("eval", async (onProgress) => {
+    const { signal } = this.#stop;
+    const playing = this.phase("eval", async (onProgress) => {
+      signal.throwIfAborted();
       await this.crew.syncWeights(step, true);
-      return this.#evaluator.evaluate({ extent: "budget", onProgress });
+      return abandonable(this.#evaluator.evaluate({ extent: "budget", onProgress, signal }), signal);
     });
+    const result = await this.#unlessStopped(playing);
+    if (!result) return this.#owe();
     if (!comparesDreams(this.checked.config)) return result.metrics;
     const metrics = { ...result.metrics, ...gapMetrics(collected, result.metrics) };
     const reason = this.#gap.enter(step, metrics);
@@ -135,7 +170,30 @@ export class Run {
     const what = this.#evolution?.due(step, step === this.totalSteps || this.#complete);
     if (!this.#evolution || !what) return {};
     const evolution = this.#evolution;
-    return this.phase("co_evolution", (onProgress) => evolution.round(step, what, this.crew, onProgress));
+    const { signal } = this.#stop;
+    if (signal.aborted) return this.#owe();
+    const round = this.phase("co_evolution", (onProgress) =>
+      abandonable(evolution.round(step, what, this.crew, onProgress, signal), signal),
+    );
+    return (await this.#unlessStopped(round)) ?? this.#owe();
+  }
+
+  #owe(): Metrics {
+    this.#unfinished = true;
+    this.reporter.say("what was due after this step was given up; it is done first when the run goes on");
+    return {};
+  }
+
+  /** Does what an earlier run was told to stop in the middle of, after its last step, and tells that step's numbers with it. */
+  async settle(): Promise<void> {
+    const owed = this.#owed;
+    if (!owed) return;
+    this.#owed = undefined;
+    const isEvaluated = Object.keys(owed).some((name) => name.startsWith("eval/"));
+    const evaluated = isEvaluated ? {} : await this.evaluateAfter(this.step, owed);
+    const evolved = await this.evolveAfter(this.step);
+    this.#log.write(this.step - 1, { ...owed, ...evaluated, ...evolved, ...this.timers.take() });
+    this.#lastTold = performance.now();
   }
 
   /** A whole evaluation of the weights as they are. */
@@ -162,6 +220,12 @@ export class Run {
     if (last || best || this.step % interval === 0) await this.keep();
   }
 
+  /** The steps that are done, when the run was told to stop within one. */
+  async keepStopped(): Promise<void> {
+    if (this.step > 0) await this.keep();
+    else this.reporter.say("stopped before the first step was done: there is nothing to save");
+  }
+
   async keep(): Promise<void> {
     if (this.#saved === this.step) return;
     const root = checkpointRoot(this.checked);
@@ -169,6 +233,7 @@ export class Run {
       const world = {
         ...(this.#evolution && { world: this.#evolution.version }),
         ...(comparesDreams(this.checked.config) && { gap: this.#gap.state }),
+        ...(this.#unfinished && { unfinished: true as const }),
       };
       const fill = (folder: string) => fillCheckpoint(folder, this.crew, this.step, world);
       const saved = await writeCheckpoint(root, this.step, fill);
@@ -217,6 +282,13 @@ async function layOverActors({ actors }: Crew, path: string): Promise<void> {
   layOver(actors.first.policy, path, weights);
   actors.first.optimizer.rereadWeights();
   await Promise.all(actors.others.map((actor) => actor.call("loadWeights", weights)));
+}
+
+/** What a run told of a step before; nothing where its folder is gone. */
+function metricsOf({ config }: CheckedConfig, step: number): Metrics {
+  const file = join(config.runner.logger.log_path, "metrics.jsonl");
+  const lines = existsSync(file) ? readMetricsFile(file) : [];
+  return lines.find((line) => line.step === step)?.metrics ?? {};
 }
 
 /** The resolved configuration, beside what it made. */

@@ -8,10 +8,12 @@ import type { Run } from "./run.ts";
 
 export async function train(run: Run): Promise<void> {
   const { crew } = run;
+  await run.settle();
   while (run.step < run.totalSteps && !run.over) {
     const { step } = run;
     await run.phase("sync_weights", () => crew.syncWeights(step));
-    const collected = await run.phase("generate_rollouts", (progress) => crew.collect(step, progress));
+    const collected = await run.collect(step);
+    if (!collected) break;
     const judged = await run.phase("cal_adv_and_returns", () => crew.judge(collected, step));
     const learned = await run.phase("actor_training", (progress) => crew.learn(judged, step, progress));
     const evaluated = await run.evaluateAfter(step + 1, collected.metrics);
@@ -19,4 +21,5 @@ export async function train(run: Run): Promise<void> {
     run.tell(step, { ...collected.metrics, ...judged.metrics, ...learned.metrics, ...evaluated, ...evolved });
     await run.keepIfDue();
   }
+  if (run.stopping) await run.keepStopped();
 }

@@ -37,6 +37,8 @@ const stateSchema = z.strictObject({
       best: z.strictObject({ step: z.int().positive(), success: z.number() }).nullable(),
     })
     .optional(),
+  /** The evaluation or the round of co-evolution that was due after the step is still to be done: the run was told to stop. */
+  unfinished: z.literal(true).optional(),
   versions: z.record(z.string(), z.string()),
 });
 export type CheckpointState = z.infer<typeof stateSchema>;
@@ -46,8 +48,8 @@ const optimizerFile = (folder: string): string => join(folder, "actor", "optimiz
 const envFile = (folder: string, stage: number): string => join(folder, "env", `${stage}.safetensors`);
 const stateFile = (folder: string): string => join(folder, "state.json");
 
-/** What a run in a world model must remember besides. */
-export type WorldState = Pick<CheckpointState, "world" | "gap">;
+/** What a run must remember besides: of its world model, and of what it still owes. */
+export type WorldState = Pick<CheckpointState, "world" | "gap" | "unfinished">;
 
 export async function fillCheckpoint(
   folder: string,
@@ -64,9 +66,8 @@ export async function fillCheckpoint(
     actors.first.lendState((state) => writeSafetensors(optimizerFile(folder), state)),
     ...actors.others.map((actor) => actor.call("shareState")),
   ]);
-  const running = checked.config.env.train.auto_reset;
-  const env = stages.map(({ opened }, i) => {
-    const { plain, tensors } = opened.save(running);
+  const env = stages.map((_, i) => {
+    const { plain, tensors } = crew.envCursor(i);
     const seen = crew.players.lastSeen(i);
     const all = new Map([...tensors, ...(seen ? observationTensors(seen) : [])]);
     if (all.size > 0) {
