@@ -81,7 +81,8 @@ function makeAddon(name, parts) {
       const reason = existsSync(target) ? outdatedBy(stampPath, name, parts.libraries()) : undefined;
       if (reason !== undefined) progress.note(`  it is made anew: ${reason}`);
       const stamp = JSON.stringify(stampOf(name, parts.libraries()));
-      const { compile, link, note } = await parts.flags(compiler);
+      const { compile, link, note, warning } = await parts.flags(compiler);
+      if (warning !== undefined) progress.advise(warning);
       const flags = [...baseFlags, ...compile];
       const files = sourcesOf(name).filter((path) => path.endsWith(".cpp"));
       const against = hashOfLibraries(parts.libraries()) + hashOf(settings());

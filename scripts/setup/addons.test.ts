@@ -59,3 +59,27 @@ test("an addon that is not current names the reason, and says it when it is made
   writeFileSync(join(checkout, "build/mujoco.node.stamp"), "not ours");
   assert.match(addon.state(), /an earlier or interrupted set-up made it/);
 });
+
+test("a CUDA build of torch without CUDA's headers is built for the CPU alone, and that is said", async () => {
+  const torch = join(folder, "own", "torch");
+  mkdirSync(join(torch, "lib"), { recursive: true });
+  writeFileSync(join(torch, "lib", "libtorch_cuda.so"), "");
+  const before = { REVERIE_TORCH: process.env.REVERIE_TORCH, CUDA_HOME: process.env.CUDA_HOME };
+  Object.assign(process.env, { REVERIE_TORCH: torch, CUDA_HOME: join(folder, "no-toolkit") });
+  try {
+    const { torchFlags } = await import(new URL("./torch-flags.mjs", import.meta.url).href);
+    const { warning, note, compile, link } = await torchFlags(process.env.CXX ?? "g++");
+    assert.match(warning, /headers or libcudart are missing: the GPU cannot be used/);
+    assert.equal(note, "CPU only");
+    assert.equal(compile.includes("-DREVERIE_CUDA"), false);
+    assert.ok(
+      link.includes(`-Wl,-rpath,${join(torch, "lib")}`),
+      "a torch outside the checkout keeps its own path",
+    );
+  } finally {
+    for (const [name, value] of Object.entries(before)) {
+      if (value === undefined) delete process.env[name];
+      else process.env[name] = value;
+    }
+  }
+});

@@ -129,8 +129,11 @@ export function installedInfo(name) {
   return { version: folder.slice(name.length + 1, -".dist-info".length), folder: join(site, folder) };
 }
 
-/** The caller's own pip settings stay in force; only what would put packages elsewhere is taken out. */
+/**
+ * The caller's own pip settings stay in force; only what would put packages elsewhere, or ask for sources or for hashes in
+ * pip's own way, is taken out.
+ */
 function pipEnvironment() {
   const { PIP_TARGET, PIP_PREFIX, PIP_USER, PIP_NO_BINARY, PYTHONHOME, PYTHONPATH, ...env } = process.env;
-  return env;
+  return { ...env, PIP_REQUIRE_HASHES: "0" }; // a zero also overrides pip's configuration files
 }

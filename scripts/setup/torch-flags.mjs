@@ -42,7 +42,7 @@ export async function torchFlags(compiler) {
     ...runPaths.map((folder) => `-Wl,-rpath,${runPath(folder)}`),
     "-Wl,--enable-new-dtags",
   ];
-  return { compile: flags.compile, link, note: flags.note };
+  return { compile: flags.compile, link, note: flags.note, warning: flags.warning };
 }
 
 async function addCuda(compiler, torch, { flags, libraries, runPaths }) {
@@ -51,7 +51,10 @@ async function addCuda(compiler, torch, { flags, libraries, runPaths }) {
   const runtime = findCudaRuntime(torch);
   const headers = runtime !== undefined && (await compiles(compiler, flags.compile, cudaProbe));
   if (!headers) {
-    flags.note = "CUDA build of torch, but without libcudart or CUDA headers: CPU only";
+    flags.note = "CPU only";
+    flags.warning =
+      "torch is a CUDA build, but CUDA's headers or libcudart are missing: the GPU cannot be used.\n" +
+      "Set CUDA_HOME to an installed CUDA toolkit, or unset REVERIE_TORCH and let set-up fetch what is needed.";
     return;
   }
   libraries.push(inCheckout(runtime));

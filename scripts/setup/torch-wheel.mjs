@@ -120,14 +120,22 @@ async function fetchCpuHalf(requires, fetched) {
   return `${installedVersion()}, the CPU half of PyPI's CUDA build`;
 }
 
-/** What torch's own metadata asks for, narrowed to the CUDA runtime and the profiler. */
+/** The lines of torch's own metadata that name NVIDIA's libraries. */
+const nvidiaRequirements = (requires) =>
+  requires.filter((line) => nvidiaPackage.test(line) && !/extra ==/.test(line));
+
+/** Those lines, with the headers (crt, cccl) that compiling against CUDA needs and running torch does not. */
+export const cudaRequirements = (requires) =>
+  nvidiaRequirements(requires).map((line) => line.replace(/^cuda-toolkit\[/, "cuda-toolkit[cccl,crt,"));
+
+/** Those lines narrowed to the CUDA runtime and the profiler. */
 export function runtimeRequirements(requires) {
-  const lines = requires.filter((line) => nvidiaPackage.test(line) && !/extra ==/.test(line));
+  const lines = nvidiaRequirements(requires);
   const narrowed = lines.map((line) => line.replace(/^cuda-toolkit\[[^\]]*\]/, "cuda-toolkit[cudart,cupti]"));
   return narrowed.filter((line) => /^(cuda-toolkit|nvidia-cuda-(runtime|cupti))\b/.test(line));
 }
 
-/** The CUDA build, and first the CUDA libraries that its metadata names; its other requirements serve Python only. */
+/** The CUDA build, and first NVIDIA's libraries that its metadata names; its other requirements serve Python only. */
 async function fetchCudaBuild(fetched) {
   const { wanted, libraries } = await findCudaBuild(fetched.detail);
   if (libraries.length === 0) {
@@ -149,7 +157,7 @@ async function findCudaBuild(detail) {
   detail("looking for the CUDA build");
   for (const wanted of [pin, `torch===${version}`]) {
     const { requires } = await pipResolve(wanted, []).catch(() => ({ requires: [] }));
-    const libraries = requires.filter((line) => nvidiaPackage.test(line) && !/extra ==/.test(line));
+    const libraries = cudaRequirements(requires);
     if (libraries.length > 0) return { wanted, libraries };
   }
   return { wanted: pin, libraries: [] };

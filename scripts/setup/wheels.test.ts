@@ -8,7 +8,7 @@ import { after, test } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
 const module = (name: string) => import(new URL(name, import.meta.url).href);
-const { runtimeRequirements } = await module("./torch-wheel.mjs");
+const { cudaRequirements, runtimeRequirements } = await module("./torch-wheel.mjs");
 const { constraintLines, judgeWheel, readHashes, sha256 } = await module("./wheel-hashes.mjs");
 
 const folder = mkdtempSync(join(tmpdir(), "reverie-wheels-"));
@@ -75,7 +75,7 @@ test("the list pins each package to one version", () => {
   assert.ok(names.includes("nvidia-nvjitlink"));
 });
 
-test("of torch's own requirements the CPU half needs the CUDA runtime and the profiler, in the versions named there", () => {
+test("of torch's own requirements the CPU half needs the CUDA runtime and the profiler, a CUDA addon also the headers", () => {
   const linux = '; platform_system == "Linux"';
   const requires = [
     "filelock",
@@ -84,6 +84,10 @@ test("of torch's own requirements the CPU half needs the CUDA runtime and the pr
     'nvidia-cuda-runtime==1; extra == "all"',
   ];
   assert.deepEqual(runtimeRequirements(requires), [`cuda-toolkit[cudart,cupti]==13.0.3${linux}`]);
+  assert.deepEqual(cudaRequirements(requires), [
+    `cuda-toolkit[cccl,crt,cublas,cudart,cufft,cupti]==13.0.3${linux}`,
+    `nvidia-cudnn-cu13==9.20.0.48${linux}`,
+  ]);
   const older = [`nvidia-cuda-runtime-cu12==12.8.90${linux}`, `nvidia-cuda-cupti-cu12==12.8.90${linux}`];
   assert.deepEqual(runtimeRequirements([...older, `nvidia-cublas-cu12==12.8.4.1${linux}`]), older);
 });
