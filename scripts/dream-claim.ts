@@ -1,25 +1,10 @@
-/**
- * `dream-claim.ts OUT`: what `dream-claim.sh` found, as tables: success in the simulator before and after, and how true each run's world
- * was at every round.
- */
+/** `dream-claim.ts OUT`: how true each run's world was at every round of co-evolution that `dream-claim.sh` let it have. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { percent, readEvaluation } from "#training";
+import { percent } from "#training";
 import type { Round } from "../src/training/co-evolution/rounds.ts";
 
 const [out = "claims/dream"] = process.argv.slice(2);
-const names = existsSync(join(out, "eval"))
-  ? readdirSync(join(out, "eval")).filter((name) => !name.endsWith(".log"))
-  : [];
-
-console.log("| policy | success in the simulator | 95 % interval | episodes |\n| --- | --- | --- | --- |");
-for (const name of names.sort()) {
-  const path = join(out, "eval", name, "results.json");
-  if (!existsSync(path)) continue;
-  const { success, low, high, episodes } = readEvaluation(path);
-  console.log(`| ${name} | ${percent(success)} | ${percent(low)} – ${percent(high)} | ${episodes} |`);
-}
-
 console.log(
   "\n| run | after step | outcome | false success before → after | agreement before → after | seconds |",
 );

@@ -25,7 +25,18 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   pictures: ["registry", "formats"],
   envs: ["data", "tensor", "mujoco", "formats", "worlds", "rewards", "nn", "pictures", "registry"],
   cluster: ["data", "tensor", "config", "metrics", "registry"],
-  workers: ["cluster", "algorithms", "policies", "envs", "data", "tensor", "config", "metrics", "registry"],
+  workers: [
+    "cluster",
+    "algorithms",
+    "policies",
+    "envs",
+    "pictures",
+    "data",
+    "tensor",
+    "config",
+    "metrics",
+    "registry",
+  ],
   training:
     "workers cluster algorithms policies worlds rewards envs pictures metrics config nn data formats mujoco tensor registry".split(
       " ",

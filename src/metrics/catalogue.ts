@@ -150,6 +150,11 @@ const environment: readonly MetricEntry[] = [
     "fraction",
     "Share of episodes that ended by themselves and not by the time limit",
   ),
+  entry(
+    "env/success_by_task/<instruction>",
+    "fraction",
+    "`env/success_once` of the episodes with that instruction, where there were any",
+  ),
   entry("env/num_trajectories", "episodes", "How many episodes the means above are over"),
   entry(
     "eval/success_once",

@@ -5,10 +5,11 @@
  * `runner.logger.logger_backends` names. Every metric goes out under all of its names.
  */
 import { join } from "node:path";
+import { stringify } from "yaml";
 import { UserError } from "#registry";
 import { withAliases } from "./catalogue.ts";
 import { JsonlWriter } from "./jsonl-writer.ts";
-import type { Metrics, MetricsWriter } from "./metric.ts";
+import type { Metrics, MetricsWriter, Picture } from "./metric.ts";
 import { knownRun, rememberRun } from "./service-runs.ts";
 import { openSideLogger } from "./side-logger.ts";
 import { TableWriter } from "./table-writer.ts";
@@ -47,12 +48,15 @@ export async function openRunLog(settings: LoggerSettings, options: RunLogOption
     new JsonlWriter(join(folder, "metrics.jsonl"), { step }),
     new TableWriter(join(folder, "metrics.log")),
   ];
-  const writers = [...files, ...services];
+  const writers: MetricsWriter[] = [...files, ...services];
   return {
     write(at: number, metrics: Metrics): void {
       const all = withAliases(metrics);
       for (const writer of writers) writer.write(at, all);
       for (const writer of also) writer.write(at, metrics);
+    },
+    show(at: number, name: string, picture: Picture): void {
+      for (const writer of writers) writer.show?.(at, name, picture);
     },
     async close(): Promise<void> {
       await Promise.all([...writers, ...also].map((writer) => writer.close()));
@@ -71,6 +75,9 @@ export function parseBackends(value: LoggerSettings["logger_backends"]): LoggerB
   }
   return [...new Set(names)] as LoggerBackend[];
 }
+
+/** As TensorBoard shows text: Markdown. */
+const fenced = (text: string): string => `\`\`\`yaml\n${text}\n\`\`\``;
 
 /** One service that cannot start closes those that did. */
 async function openServices(
@@ -96,7 +103,11 @@ async function openService(
   // W&B makes a folder "wandb" of its own inside the one it is given.
   const folder = service === "wandb" ? settings.log_path : join(settings.log_path, service);
   const { step = 0, config, warn } = options;
-  if (service === "tensorboard") return new TensorboardWriter(folder, { step });
+  if (service === "tensorboard") {
+    const writer = new TensorboardWriter(folder, { step });
+    writer.writeText(step, "config", fenced(stringify(config)));
+    return writer;
+  }
   const proxy = settings.wandb_proxy ?? undefined;
   const own =
     service === "wandb"

@@ -102,3 +102,15 @@ export function imageRecord(
   const image = Buffer.concat([...sizes, bytesField(4, png)]);
   return event(at, bytesField(5, bytesField(1, Buffer.concat([bytesField(1, tag), bytesField(4, image)]))));
 }
+
+/** Text is a tensor of strings (DT_STRING is 7) that the plugin "text" shows. */
+export function textRecord(at: EventTime, tag: string, text: string): Uint8Array {
+  const tensor = Buffer.concat([
+    integerField(1, 7),
+    bytesField(2, bytesField(2, integerField(1, 1))),
+    bytesField(8, text),
+  ]);
+  const metadata = bytesField(1, bytesField(1, "text"));
+  const value = Buffer.concat([bytesField(1, tag), bytesField(8, tensor), bytesField(9, metadata)]);
+  return event(at, bytesField(5, bytesField(1, value)));
+}

@@ -6,12 +6,13 @@
 import { closeSync, mkdirSync, openSync, writeSync } from "node:fs";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import type { Metrics, MetricsWriter } from "./metric.ts";
+import { encodePng } from "#formats";
+import type { Metrics, MetricsWriter, Picture } from "./metric.ts";
 import {
   imageRecord,
-  type PngPicture,
   restartRecord,
   scalarsRecord,
+  textRecord,
   versionRecord,
 } from "./tensorboard-records.ts";
 
@@ -37,8 +38,16 @@ export class TensorboardWriter implements MetricsWriter {
     writeSync(this.#descriptor, scalarsRecord({ step, time: Date.now() / 1000 }, metrics));
   }
 
-  writeImage(step: number, tag: string, picture: PngPicture): void {
-    writeSync(this.#descriptor, imageRecord({ step, time: Date.now() / 1000 }, tag, picture));
+  show(step: number, tag: string, picture: Picture): void {
+    const { width, height } = picture;
+    const png = encodePng({ ...picture, channels: 3 });
+    const record = imageRecord({ step, time: Date.now() / 1000 }, tag, { width, height, channels: 3, png });
+    writeSync(this.#descriptor, record);
+  }
+
+  /** Markdown, for the "text" page. */
+  writeText(step: number, tag: string, text: string): void {
+    writeSync(this.#descriptor, textRecord({ step, time: Date.now() / 1000 }, tag, text));
   }
 
   async close(): Promise<void> {

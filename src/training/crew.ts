@@ -3,11 +3,13 @@
  *
  * The one place that knows all three kinds of workers. What each does in a phase is its own business; here they only meet.
  */
+
 import { type AlgorithmSettings, algorithms, refillDeadGroups, shuffleAdvantages } from "#algorithms";
 import { LocalWeightSync, Stream } from "#cluster";
 import { type CheckedConfig, type EnvironmentConfig, samplingMode } from "#config";
 import { concatColumns, type Minibatch, mapMinibatch, mapRollout, type Rollout } from "#data";
 import type { EnvCursor } from "#envs";
+import type { Rgb } from "#pictures";
 import type { Tensor } from "#tensor";
 import { type Decider, EnvWorker, EpisodeLog, type Learned } from "#workers";
 import {
@@ -25,6 +27,8 @@ import { playTogether } from "./play-together.ts";
 export interface Collected {
   readonly rollout: Rollout;
   readonly metrics: Record<string, number>;
+  /** What the first slots saw last. */
+  readonly sights: readonly Rgb[];
 }
 
 export interface Judged {
@@ -59,6 +63,7 @@ export class Crew {
   readonly #sync = new LocalWeightSync();
   readonly #streams: Stream;
   readonly #settings: AlgorithmSettings;
+  #sights: readonly Rgb[] = [];
   #synced = false;
   /** Where the envs stood before the episodes that are being played; absent where those go on from earlier ones. */
   #begun: readonly EnvCursor[] | undefined;
@@ -146,7 +151,7 @@ export class Crew {
       "time/env/interact": times.env,
       "time/rollout/generate": times.policy,
     };
-    return { rollout, metrics };
+    return { rollout, metrics, sights: this.#sights };
   }
 
   /** Whether episodes under way can be given up without a trace: a step that is taken again then begins where this one did. */
@@ -178,6 +183,7 @@ export class Crew {
     );
     this.#moveEnvs("offload");
     for (const part of played) episodes.add(part.episodes);
+    this.#sights = played[0]?.sights ?? [];
     times.env += Math.max(...played.map(({ envSeconds }) => envSeconds));
     times.policy += Math.max(...this.rollouts.map((worker) => worker.takeSeconds()));
     return joinEpochs(played.map(({ rollouts }) => rollouts));

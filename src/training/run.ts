@@ -7,6 +7,7 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type CheckedConfig, plain, planBatch, toYaml } from "#config";
 import { type Metrics, type MetricsWriter, openRunLog, readMetricsFile, Timers } from "#metrics";
+import { type Rgb, tile } from "#pictures";
 import { UserError } from "#registry";
 import { Abandoned, abandonable } from "./abandon.ts";
 import {
@@ -209,6 +210,11 @@ export class Run {
     this.#lastTold = now;
     this.#log.write(step, { ...metrics, ...this.timers.take() });
     this.step = step + 1;
+  }
+
+  /** What the policy saw at the end of this step's rollouts, to those who show pictures, every tenth step. */
+  show(step: number, sights: readonly Rgb[]): void {
+    if (step % 10 === 0 && sights.length > 0) this.#log.show?.(step, "env/last_sights", tile(sights));
   }
 
   /** A checkpoint, where one is due: every so many steps, at the end, when the run is stopped, and when it is the best so far. */

@@ -19,6 +19,7 @@ export async function train(run: Run): Promise<void> {
     const evaluated = await run.evaluateAfter(step + 1, collected.metrics);
     const evolved = await run.evolveAfter(step + 1);
     run.tell(step, { ...collected.metrics, ...judged.metrics, ...learned.metrics, ...evaluated, ...evolved });
+    run.show(step, collected.sights);
     await run.keepIfDue();
   }
   if (run.stopping) await run.keepStopped();

@@ -10,7 +10,9 @@ import type { Stream } from "#cluster";
 import type { EnvironmentConfig } from "#config";
 import { disposeObservation, type EnvStep, type Observation, type Rollout, RolloutRecorder } from "#data";
 import type { VectorEnv } from "#envs";
+import type { Rgb } from "#pictures";
 import { EpisodeLog, flaggedSlots } from "./episode-log.ts";
+import { lastSights } from "./last-sights.ts";
 import { decideFor } from "./partial-step.ts";
 import type { PolicyLine } from "./policy-line.ts";
 
@@ -31,6 +33,8 @@ export interface Played {
   readonly rollouts: readonly Rollout[]; // one per rollout epoch
   readonly episodes: EpisodeLog;
   readonly envSeconds: number; // waited for the env
+  /** What the first slots saw last. */
+  readonly sights: readonly Rgb[];
 }
 
 export class EnvWorker {
@@ -74,6 +78,7 @@ export class EnvWorker {
     const episodes = new EpisodeLog();
     const rollouts: Rollout[] = [];
     const clock: Clock = { seconds: 0 };
+    let sights: readonly Rgb[] = [];
     for (let epoch = 0; epoch < this.#rules.settings.rollout_epoch; epoch++) {
       const seen = await timed(clock, () => this.#begin(index));
       const { rollout, last } = await this.#playEpoch(stage, line, seen, stream.branch("epoch", epoch), {
@@ -81,11 +86,12 @@ export class EnvWorker {
         clock,
       });
       rollouts.push(rollout);
+      sights = lastSights(last);
       if (this.#rules.settings.auto_reset) this.#lastSeen[index] = last;
       else disposeObservation(last);
       stage.env.updateResetIds();
     }
-    return { rollouts, episodes, envSeconds: clock.seconds };
+    return { rollouts, episodes, envSeconds: clock.seconds, sights };
   }
 
   /** T decisions from the given sight on; also gives the last sight. */
@@ -108,7 +114,7 @@ export class EnvWorker {
       recorder.decided(step, version);
       const answer = await timed(clock, () => env.step(step.actions));
       const { terminated, done } = flaggedSlots(answer);
-      this.#log(answer, { terminated, done }, t, episodes);
+      this.#log(answer, { terminated, done }, t, { episodes, tasks: seen.taskDescriptions });
       if (this.#oneEpisode) playing = playing.filter((slot) => !done[slot]);
       recorder.answered({ ...answer, rewards: await this.#credited(line, answer) });
       if (answer.finalObservation) disposeObservation(answer.finalObservation);
@@ -149,7 +155,7 @@ export class EnvWorker {
     step: EnvStep,
     { terminated, done }: ReturnType<typeof flaggedSlots>,
     t: number,
-    episodes: EpisodeLog,
+    { episodes, tasks }: { episodes: EpisodeLog; tasks: readonly string[] },
   ): void {
     const { decisions } = this.#rules;
     const perEpisode = !this.#oneEpisode;
@@ -158,7 +164,7 @@ export class EnvWorker {
     const succeeded = step.episode.success_once;
     const ended = (slot: number): boolean =>
       perEpisode ? (terminated[slot] ?? false) : (succeeded?.[slot] ?? 0) > 0;
-    episodes.enter(step.episode, slots, ended);
+    episodes.enter(step.episode, slots, ended, tasks);
   }
 }
 

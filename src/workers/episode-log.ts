@@ -5,9 +5,19 @@ export class EpisodeLog {
   readonly #values = new Map<string, number[]>();
   #episodes = 0;
 
-  /** Enters the given slots' numbers; `ended` says which of them ended by themselves and not by time. */
-  enter(stats: EpisodeStats, slots: readonly number[], ended: (slot: number) => boolean): void {
+  /**
+   * Enters the given slots' numbers; `ended` says which of them ended by themselves and not by time. `tasks` has each slot's
+   * instruction.
+   */
+  enter(
+    stats: EpisodeStats,
+    slots: readonly number[],
+    ended: (slot: number) => boolean,
+    tasks: readonly string[],
+  ): void {
     this.#episodes += slots.length;
+    for (const slot of slots)
+      this.#list(`success_by_task/${tasks[slot]}`).push(stats.success_once?.[slot] ?? Number.NaN);
     for (const [name, numbers] of Object.entries(stats))
       this.#list(name).push(...slots.map((slot) => numbers[slot] ?? Number.NaN));
     this.#list("termination_rate").push(...slots.map((slot) => Number(ended(slot))));

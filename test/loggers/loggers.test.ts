@@ -10,14 +10,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { encodePng } from "#formats";
-import {
-  type LoggerSettings,
-  openRunLog,
-  openSideLogger,
-  readMetricsFile,
-  TensorboardWriter,
-} from "#metrics";
+import { type LoggerSettings, openRunLog, openSideLogger, readMetricsFile } from "#metrics";
 import { UserError } from "#registry";
 import { knownRun, rememberRun } from "../../src/metrics/service-runs.ts";
 
@@ -32,6 +25,7 @@ type Series = Record<string, [number, number | null][]>;
 interface Found {
   readonly scalars: Series;
   readonly images?: Record<string, number[][]>;
+  readonly texts?: Record<string, string>;
   readonly config?: Record<string, unknown>;
   /** Of every offline part, in the order of time. */
   readonly ids?: readonly string[];
@@ -112,12 +106,13 @@ test("a resumed run supersedes the steps that it does again, in TensorBoard and 
   );
 });
 
-test("TensorBoard shows a picture", { skip }, async () => {
-  const writer = new TensorboardWriter(join(folder, "picture/tensorboard"));
-  const png = encodePng({ width: 4, height: 3, channels: 3, data: new Uint8Array(36).fill(80) });
-  writer.writeImage(7, "env/frame", { width: 4, height: 3, channels: 3, png });
-  await writer.close();
-  assert.deepEqual(readBack(join(folder, "picture"), "tensorboard").images, { "env/frame": [[7, 4, 3]] });
+test("TensorBoard shows pictures, and the configuration as text", { skip }, async () => {
+  const log = await openRunLog(settings(join(folder, "picture"), "tensorboard"), options);
+  log.show?.(7, "env/frame", { width: 4, height: 3, data: new Uint8Array(36).fill(80) });
+  await log.close();
+  const { images, texts } = readBack(join(folder, "picture"), "tensorboard");
+  assert.deepEqual(images, { "env/frame": [[7, 4, 3]] });
+  assert.match(texts?.config ?? "", /^```yaml\nalgorithm:\n {2}group_size: 8\n/);
 });
 
 for (const service of ["wandb", "swanlab"] as const) {

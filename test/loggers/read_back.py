@@ -16,7 +16,8 @@ def read_tensorboard(folder):
     events.Reload()
     scalars = {tag: [[e.step, e.value] for e in events.Scalars(tag)] for tag in events.Tags()["scalars"]}
     images = {tag: [[e.step, e.width, e.height] for e in events.Images(tag)] for tag in events.Tags()["images"]}
-    return {"scalars": scalars, "images": images}
+    texts = {tag: events.Tensors(tag)[0].tensor_proto.string_val[0].decode() for tag in events.Tags()["tensors"]}
+    return {"scalars": scalars, "images": images, "texts": texts}
 
 
 def records(path):

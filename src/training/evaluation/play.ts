@@ -57,7 +57,7 @@ async function playStarts({ env }: OpenedEnv, line: PolicyLine, rules: PassRules
     const answer = await env.step(step.actions);
     disposeObservation(seen);
     disposeStep(step);
-    pass.enter(answer, starts);
+    pass.enter(answer, starts, seen.taskDescriptions);
     for (const tensor of [answer.rewards, answer.terminated, answer.truncated]) tensor.dispose();
     if (answer.finalObservation) disposeObservation(answer.finalObservation);
     seen = answer.observation;
@@ -119,10 +119,10 @@ class Pass {
     return undefined;
   }
 
-  enter(answer: EnvStep, starts: ReadonlyMap<number, Start>): void {
+  enter(answer: EnvStep, starts: ReadonlyMap<number, Start>, tasks: readonly string[]): void {
     const { terminated, done } = flaggedSlots(answer);
     const finished = [...starts.keys()].filter((slot) => done[slot]);
-    this.result.log.enter(answer.episode, finished, (slot) => terminated[slot] ?? false);
+    this.result.log.enter(answer.episode, finished, (slot) => terminated[slot] ?? false, tasks);
     for (const slot of finished) this.result.episodes.push(this.#describe(slot, starts.get(slot)!, answer));
     for (const slot of starts.keys()) this.#age[slot] = done[slot] ? 0 : (this.#age[slot] ?? 0) + 1;
     if (!this.#rules.autoReset) for (const slot of finished) this.#over[slot] = true;
