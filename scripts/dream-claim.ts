@@ -1,21 +1,29 @@
 /** `dream-claim.ts OUT`: how true each run's world was at every round of co-evolution that `dream-claim.sh` let it have. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { percent } from "#training";
-import type { Round } from "../src/training/co-evolution/rounds.ts";
+import { falsePositiveOf, percent } from "#training";
+import type { Meters, Round } from "../src/training/co-evolution/rounds.ts";
 
+type Meter = (typeof columns)[number];
+const columns = ["falsePositive", "missedSuccess", "falseSuccess", "agreement"] as const;
 const [out = "claims/dream"] = process.argv.slice(2);
 console.log(
-  "\n| run | after step | outcome | false success before → after | agreement before → after | seconds |",
+  "\n| run | after step | outcome | P(dream success given real failure) before → after | P(dream failure given real success) | " +
+    "false success | agreement | seconds |",
 );
-console.log("| --- | --- | --- | --- | --- | --- |");
+console.log("| --- | --- | --- | --- | --- | --- | --- | --- |");
 for (const run of readdirSync(out).sort()) {
   for (const { step, outcome, before, after, reason, seconds } of roundsOf(join(out, run))) {
-    const pair = (meter: "falseSuccess" | "agreement"): string =>
-      [before, after].flatMap((meters) => (meters ? [share(meters[meter].share)] : [])).join(" → ");
-    const told = before ? `${pair("falseSuccess")} | ${pair("agreement")}` : `${reason.split("\n")[0]} |`;
+    const pair = (meter: Meter): string =>
+      [before, after].flatMap((meters) => (meters ? [share(shareOf(meters, meter))] : [])).join(" → ");
+    const told = before ? columns.map(pair).join(" | ") : `${reason.split("\n")[0]} | | |`;
     console.log(`| ${run} | ${step} | ${outcome} | ${told} | ${seconds.toFixed(0)} |`);
   }
+}
+
+/** Rounds of earlier versions have no false positives, but what they follow from. */
+function shareOf(meters: Meters, meter: Meter): number | null {
+  return (meters[meter] ?? falsePositiveOf(meters)).share;
 }
 
 function roundsOf(run: string): Round[] {

@@ -143,7 +143,7 @@ function honesty({ checked }: Plan): string[] {
       : []),
     ...(gap.enabled
       ? [
-          `stops     when dream_gap exceeds its smallest value by ${gap.threshold} in ${gap.patience} evaluations`,
+          `stops     when closed_loop_false_positive exceeds its smallest value by ${gap.threshold} in ${gap.patience} evaluations`,
         ]
       : []),
   ];

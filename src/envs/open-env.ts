@@ -7,6 +7,7 @@
 import { Registry, UserError } from "#registry";
 import type { Device, DType, Tensor } from "#tensor";
 import type { VectorEnv } from "./env.ts";
+import type { Imagination } from "./learned/release.ts";
 import type { ChunkWatcher } from "./vector/chunk-watcher.ts";
 import type { FilmView } from "./vector/film-camera.ts";
 
@@ -51,6 +52,8 @@ export interface OpenedEnv {
   load(cursor: EnvCursor): Promise<void>;
   offload?(): void;
   onload?(device: Device): void;
+  /** For imagined envs: what imagines and what judges, for those who measure them. They stay the env's. */
+  imagination?(): Pick<Imagination, "world" | "judge">;
   /** For imagined envs: the episodes to come are imagined and judged by what the changed section names. */
   replaceWorld?(section: Section): Promise<void>;
 }

@@ -19,6 +19,7 @@ import {
 } from "./checkpoint/content.ts";
 import { keepNewest, markBest, newestWhole, writeCheckpoint } from "./checkpoint/folder.ts";
 import { findDamage } from "./checkpoint/manifest.ts";
+import { closedLoopMetrics, measureClosedLoop } from "./co-evolution/closed-loop.ts";
 import { CoEvolution } from "./co-evolution/co-evolution.ts";
 import { comparesDreams, GapWatch, gapMetrics } from "./co-evolution/gap-watch.ts";
 import { truthWarning } from "./co-evolution/truth-warning.ts";
@@ -157,13 +158,27 @@ export class Run {
     const result = await this.#unlessStopped(playing);
     if (!result) return this.#owe();
     if (!comparesDreams(this.checked.config)) return result.metrics;
-    const metrics = { ...result.metrics, ...gapMetrics(collected, result.metrics) };
+    const metrics = {
+      ...result.metrics,
+      ...gapMetrics(collected, result.metrics),
+      ...(await this.#closedLoop()),
+    };
     const reason = this.#gap.enter(step, metrics);
     if (reason !== undefined) {
       this.reporter.say(reason);
       this.#complete = true;
     }
     return metrics;
+  }
+
+  /** How often the world takes a real failure of this policy for a success, where the run is to end when that grows. */
+  async #closedLoop(): Promise<Metrics> {
+    const { enabled, episodes } = this.checked.config.runner.stop_when_gap_grows;
+    if (!enabled) return {};
+    const found = await this.phase("closed_loop", (onProgress) =>
+      measureClosedLoop(this.crew, episodes, onProgress),
+    );
+    return found ? closedLoopMetrics(found) : {};
   }
 
   /** A round of co-evolution after the given step, where one is due. */

@@ -25,7 +25,9 @@ export const worldRefreshFrame = z.strictObject({
     .number()
     .min(0)
     .default(0.02)
-    .describe("by which false success may rise, or agreement fall, before a refresh is rolled back"),
+    .describe(
+      "by which P(dream success | real failure) may rise, or agreement fall, before a refresh is rolled back",
+    ),
 });
 
 export const coEvolutionFrame = z.strictObject({
@@ -68,11 +70,16 @@ export const gapStopFrame = z.strictObject({
   enabled: z
     .boolean()
     .default(false)
-    .describe("end the run when success in the dream leaves success in the simulator behind"),
+    .describe("end the run when its policy learns the mistakes of its world"),
   threshold: z
     .number()
     .positive()
     .default(0.1)
-    .describe("by how much eval/dream_gap must exceed its smallest value so far"),
+    .describe("by how much eval/closed_loop_false_positive must exceed its smallest value so far"),
   patience: z.int().positive().default(3).describe("evaluations in a row that must find it so"),
+  episodes: z
+    .int()
+    .positive()
+    .default(128)
+    .describe("acted in the dream and played again by the simulator at every evaluation, to measure it"),
 });

@@ -63,6 +63,11 @@ export class LearnedEnv implements VectorEnv {
       : undefined;
   }
 
+  /** What imagines and what judges now. */
+  get imagination(): Pick<LearnedEnvParts, "world" | "judge"> {
+    return { world: this.#parts.world, judge: this.#parts.judge };
+  }
+
   /** Draws the starts of the next scheduled reset; the loop calls it once per rollout epoch. */
   updateResetIds(): void {
     this.#parts.film?.rolloutEnded();

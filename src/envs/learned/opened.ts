@@ -28,6 +28,7 @@ export async function openImagined(
     },
     offload: () => env.offload(),
     onload: (device) => env.onload(device),
+    imagination: () => env.imagination,
     async replaceWorld(changed) {
       const { world, judge } = await openImagination(changed, where);
       env.replaceWorld(world, judge);

@@ -35,6 +35,7 @@ const stateSchema = z.strictObject({
       smallest: z.number().nullable(),
       grown: z.int().min(0),
       best: z.strictObject({ step: z.int().positive(), success: z.number() }).nullable(),
+      watched: z.literal("closed_loop").optional(),
     })
     .optional(),
   /** The evaluation or the round of co-evolution that was due after the step is still to be done: the run was told to stop. */

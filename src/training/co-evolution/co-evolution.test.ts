@@ -157,6 +157,7 @@ test("a round that fails leaves the world as it is and says why; the run goes on
     `runner.co_evolution.data=[${lost}]`,
     "runner.val_check_interval=1",
     "runner.stop_when_gap_grows.enabled=True",
+    "runner.stop_when_gap_grows.episodes=2",
     "runner.save_interval=-1",
   ];
   const { metrics, rounds, said, root } = await play(overrides, newFolder(), 1, () =>
@@ -235,16 +236,20 @@ test("a run ends before its last step when dreams leave the simulator behind, an
     "runner.keep_checkpoints=1",
     "runner.stop_when_gap_grows.enabled=True",
     "runner.stop_when_gap_grows.patience=1",
+    "runner.stop_when_gap_grows.episodes=3",
   ];
   const logs = newFolder();
   await play([...watching, "env.train.judge_threshold=1"], logs, 1); // no dream succeeds
   const credulous = [...watching, "env.train.judge_threshold=0", "runner.resume_dir=auto"]; // all do
   const { metrics, said, root } = await play(credulous, logs);
   assert.deepEqual(
-    metrics.map((each) => each["eval/dream_gap"]),
-    [0, 1],
+    metrics.map((each) => [each["eval/dream_gap"], each["eval/closed_loop_false_positive"]]),
+    [
+      [0, 0],
+      [1, 1],
+    ],
   );
-  assert.match(said.at(-1) ?? "", /grew from 0\.0 to 100\.0 points: training ends.*step 1/);
+  assert.match(said.at(-1) ?? "", /grew from 0\.0 to 100\.0 %: .*training ends.*step 1/);
   assert.equal(readlinkSync(join(root, "best")), "global_step_1");
   assert.deepEqual(
     listCheckpoints(root).map(({ step }) => step),

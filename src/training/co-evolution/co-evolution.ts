@@ -9,14 +9,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { CheckedConfig, EnvironmentConfig } from "#config";
-import {
-  infoPath,
-  learnedEnvSettings,
-  openDemonstrations,
-  successCriterion,
-  withWorldFolder,
-  worldFolder,
-} from "#envs";
+import { infoPath, openDemonstrations, withWorldFolder, worldFolder } from "#envs";
 import type { Metrics } from "#metrics";
 import { UserError } from "#registry";
 import { deviceOf } from "../assemble.ts";
@@ -24,13 +17,11 @@ import type { Crew, Progress } from "../crew.ts";
 import { requireLearner } from "../world/go-on-learning.ts";
 import { openJudge } from "../world/open-world.ts";
 import { type RefreshSettings, refreshSettings } from "../world/refresh.ts";
+import { asPlayed, measuredTogether } from "./closed-loop.ts";
 import { examFolder, playedFolder, playRound } from "./play-round.ts";
 import { type RefreshAnswer, type RefreshOrder, refreshApart } from "./refresh-order.ts";
 import { appendRound, cutRounds, type Round, roundMetrics } from "./rounds.ts";
 import { WorldVersions } from "./world-versions.ts";
-
-/** Episodes imagined together while measuring. */
-const measuredTogether = 128;
 
 export class CoEvolution {
   /** The configuration, with the run's own copy of the world in `env.train`. */
@@ -191,13 +182,11 @@ export class CoEvolution {
   #settings(step: number): RefreshSettings {
     const { config } = this.#given;
     const { refresh, exam_episodes: episodes } = config.runner.co_evolution;
-    const { max_episode_steps: steps, horizon_chunks } = config.env.train;
-    const { threshold, holdFrames } = successCriterion(learnedEnvSettings.parse(config.env.train));
-    const chunks = Math.ceil(steps / config.actor.model.num_action_chunks);
+    const { chunks, threshold, holdFrames } = asPlayed(config);
     return refreshSettings.parse({
       ...refresh,
       episodes,
-      chunks: Math.min(chunks, Number(horizon_chunks ?? chunks)),
+      chunks,
       batch: measuredTogether,
       threshold,
       hold_frames: holdFrames,

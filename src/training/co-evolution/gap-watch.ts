@@ -1,19 +1,23 @@
 /**
- * Watches the gap between success in the dream and success in the simulator while a policy learns in a world model.
+ * Watches how often a world takes a real failure for a success while a policy learns in it.
  *
- * A gap that grows says that the policy learns the world's mistakes. Then more training makes it worse at the task, whatever the dream
- * says: the run can be ended, and the checkpoint with the best success in the simulator is the result.
+ * The rate is that of the closed loop (closed-loop.ts), P(dream success | real failure). Success in the dream less success in the simulator
+ * would mix it with how often the policy succeeds: that gap shrinks as a policy improves, with the same world. A rate that grows says that
+ * the policy learns the world's mistakes. Then more training makes it worse at the task, whatever the dream says: the run can be ended,
+ * and the checkpoint with the best success in the simulator is the result.
  */
 import type { RunConfig } from "#config";
 import type { Metrics } from "#metrics";
 
 export interface GapState {
-  readonly smallest: number | null; // gap so far
+  readonly smallest: number | null; // rate so far
   readonly grown: number; // evaluations in a row that found it larger
   readonly best: { readonly step: number; readonly success: number } | null; // in the simulator
+  /** What `smallest` and `grown` are of; checkpoints of earlier versions watched the difference of success rates. */
+  readonly watched?: "closed_loop" | undefined;
 }
 
-export const freshGap: GapState = { smallest: null, grown: 0, best: null };
+export const freshGap: GapState = { smallest: null, grown: 0, best: null, watched: "closed_loop" };
 
 /** Whether dreams and truth can be compared: an imagined env to train in, a simulator to evaluate in. */
 export function comparesDreams({ env }: RunConfig): boolean {
@@ -34,7 +38,7 @@ export class GapWatch {
 
   constructor(rules: RunConfig["runner"]["stop_when_gap_grows"], state: GapState = freshGap) {
     this.#rules = rules;
-    this.#state = state;
+    this.#state = state.watched ? state : { ...freshGap, best: state.best };
   }
 
   get state(): GapState {
@@ -48,20 +52,26 @@ export class GapWatch {
 
   /** Takes in one evaluation; says why the run should end, where it should. */
   enter(step: number, metrics: Metrics): string | undefined {
-    const [gap, real] = [metrics["eval/dream_gap"], metrics["eval/success_once"]];
-    if (gap === undefined || real === undefined) return undefined;
+    const [rate, real] = [metrics["eval/closed_loop_false_positive"], metrics["eval/success_once"]];
+    if (real === undefined) return undefined;
     const { threshold, patience, enabled } = this.#rules;
-    const { smallest, grown, best } = this.#state;
-    const grows = smallest !== null && gap > smallest + threshold;
+    const { smallest, grown } = this.#state;
+    const before = this.#state.best;
+    const best = before === null || real > before.success ? { step, success: real } : before;
+    this.#state = { ...this.#state, best };
+    if (rate === undefined) return undefined; // without a real failure there is no rate
+    const grows = smallest !== null && rate > smallest + threshold;
     this.#state = {
-      smallest: Math.min(smallest ?? gap, gap),
+      smallest: Math.min(smallest ?? rate, rate),
       grown: grows ? grown + 1 : 0,
-      best: best === null || real > best.success ? { step, success: real } : best,
+      best,
+      watched: "closed_loop",
     };
     if (!enabled || this.#state.grown < patience) return undefined;
     const kept = this.#state.best ?? { step, success: real };
     return (
-      `the gap between dream and simulator grew from ${percent(smallest ?? gap)} to ${percent(gap)} points: training ends; ` +
+      `P(dream success | real failure) in the closed loop grew from ${percent(smallest ?? rate)} to ${percent(rate)} %: ` +
+      "the policy learns its world's mistakes, and training ends; " +
       `the best checkpoint is that of step ${kept.step}, with ${percent(kept.success)} % success in the simulator`
     );
   }

@@ -11,6 +11,7 @@ import type { RunConfig } from "#config";
 import { recordingSettings } from "#envs";
 import type { Policy } from "#policies";
 import { type RecordingProgress, recordEpisodes } from "../world/recording.ts";
+import { trainingTemperature } from "./closed-loop.ts";
 
 export interface RoundToPlay {
   readonly config: RunConfig;
@@ -54,14 +55,11 @@ export async function playRound(round: RoundToPlay): Promise<void> {
       },
     });
   await Promise.all([
-    record("exam", exam, forExam, [examTemperature(config)]),
+    record("exam", exam, forExam, [trainingTemperature(config)]),
     ...(episodes > 0 ? [record("played", episodes, Math.max(1, workers - forExam), temperatures)] : []),
   ]);
   rmSync(saved, { recursive: true });
 }
-
-const examTemperature = ({ rollout }: RunConfig): number =>
-  rollout.sampling_params.temperature_train ?? rollout.sampling_params.temperature ?? 1;
 
 function orderOf(
   { config, step, size, dream }: RoundToPlay,

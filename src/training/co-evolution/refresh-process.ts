@@ -36,8 +36,10 @@ async function refresh(order: RefreshOrder): Promise<RefreshAnswer> {
   const onProgress = (done: number, total: number) => tell({ kind: "progress", what: "exam", done, total });
   if (candidate === undefined) {
     const before = await measureWorld(world, exam, settings, open, onProgress);
-    const { falseSuccess, agreement } = before;
-    const reason = `false success ${percent(falseSuccess.share)}, agreement ${percent(agreement.share)}`;
+    const { falsePositive, missedSuccess, agreement } = before;
+    const reason =
+      `false positives ${percent(falsePositive.share)}, missed successes ${percent(missedSuccess.share)}, ` +
+      `agreement ${percent(agreement.share)}`;
     return { accepted: false, reason, before: shortReport(before) };
   }
   const lessons = new RecordedFrames(lessonsOf(order), device);

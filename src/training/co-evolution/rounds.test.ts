@@ -9,6 +9,7 @@ import { WorldVersions } from "./world-versions.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "reverie-rounds-"));
 const meters = (lies: number, dreamt: number): Meters => ({
+  falsePositive: proportion(lies, 4),
   falseSuccess: proportion(lies, dreamt),
   missedSuccess: proportion(0, 4),
   agreement: proportion(8 - lies, 8),
@@ -31,6 +32,10 @@ test("the numbers of a round are those of the world that goes on", () => {
   assert.deepEqual(
     [kept["world/false_success"], kept["world/false_success_before"], kept["world/gap"]],
     [0.25, 0.5, 0],
+  );
+  assert.deepEqual(
+    [kept["world/false_positive"], kept["world/false_positive_before"], kept["world/missed_success"]],
+    [0.25, 0.75, 0],
   );
   const back = roundMetrics(round({ outcome: "rolled back", world: 0 }));
   assert.deepEqual(

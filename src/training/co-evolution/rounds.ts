@@ -48,12 +48,15 @@ export function roundMetrics({ outcome, before, after, world }: Round): Metrics 
     "world/rolled_back": Number(outcome === "rolled back"),
     "world/failed": Number(outcome === "failed"),
     "world/version": world,
+    "world/false_positive_before": share(before?.falsePositive),
+    "world/missed_success_before": share(before?.missedSuccess),
     "world/false_success_before": share(before?.falseSuccess),
     "world/agreement_before": share(before?.agreement),
   });
 }
 
 const meterMetrics = (meters: Meters): Record<string, number> => ({
+  "world/false_positive": share(meters.falsePositive),
   "world/false_success": share(meters.falseSuccess),
   "world/missed_success": share(meters.missedSuccess),
   "world/agreement": share(meters.agreement),

@@ -13,7 +13,7 @@ export { type RecordingOrder, type RecordingRequest, recordEpisodes } from "./re
 export { type RefreshOutcome, type RefreshSettings, refreshSettings, refreshWorld } from "./refresh.ts";
 export { type StartsExport, writeStarts } from "./starts.ts";
 export type { LoopHooks, StepProgress } from "./training-loop.ts";
-export { measureTruth, type TruthOptions, type TruthReport } from "./truth.ts";
+export { falsePositiveOf, measureTruth, type TruthOptions, type TruthReport } from "./truth.ts";
 export { truthPlot } from "./truth-plot.ts";
 export { RecordedTruth, SimulatedTruth, type TruthSource } from "./truth-source.ts";
 export { truthTable } from "./truth-table.ts";

@@ -3,7 +3,7 @@
  *
  * A policy in training finds what its world gets wrong. So now and then it plays in the simulator; denoiser and judge go
  * on learning from those episodes beside the old ones, in a copy of the world, and both are measured on episodes kept
- * apart. The copy takes the world's place only if the meters did not get worse: false success within a tolerance, and
+ * apart. The copy takes the world's place only if the meters did not get worse: P(dream success | real failure) within a tolerance, and
  * agreement. `refreshWorld` does so to a folder, by hand; a run with `runner.co_evolution` makes candidates for its own copy.
  */
 import { appendFileSync, cpSync, existsSync, readFileSync, renameSync, rmSync } from "node:fs";
@@ -114,8 +114,9 @@ export async function measureWorld(
   }
 }
 
-/** Without imagined successes there are no false ones. */
-const falseShare = ({ falseSuccess }: TruthReport): number => (falseSuccess.of > 0 ? falseSuccess.share : 0);
+/** Without real failures none can be imagined as a success. */
+const falseShare = ({ falsePositive }: TruthReport): number =>
+  falsePositive.of > 0 ? falsePositive.share : 0;
 
 export function verdict(
   before: TruthReport,
@@ -125,7 +126,7 @@ export function verdict(
   const told = (name: string, from: number, to: number): string =>
     `${name} ${(100 * from).toFixed(1)} to ${(100 * to).toFixed(1)} %`;
   const reason = [
-    told("false success", falseShare(before), falseShare(after)),
+    told("false positives", falseShare(before), falseShare(after)),
     told("agreement", before.agreement.share, after.agreement.share),
   ].join(", ");
   const worse =
@@ -141,14 +142,22 @@ function replace(world: string, candidate: string): void {
   renameSync(candidate, world);
 }
 
-/** The five numbers of a report that a round is remembered by. */
+/** The numbers of a report that a round is remembered by. */
 export const shortReport = ({
+  falsePositive,
   falseSuccess,
   missedSuccess,
   agreement,
   dreamSuccess,
   trueSuccess,
-}: TruthReport) => ({ falseSuccess, missedSuccess, agreement, dreamSuccess, trueSuccess });
+}: TruthReport) => ({
+  falsePositive,
+  falseSuccess,
+  missedSuccess,
+  agreement,
+  dreamSuccess,
+  trueSuccess,
+});
 
 function note(world: string, { accepted, reason, before, after }: RefreshOutcome): void {
   const path = join(world, "rounds.jsonl");

@@ -4,7 +4,7 @@ import type { TruthReport } from "./truth.ts";
 
 const colours = [palette.blue, palette.green, palette.orange] as const;
 
-export function truthPlot({ frames, agreement, falseSuccess }: TruthReport): Promise<Chart> {
+export function truthPlot({ frames, ...report }: TruthReport): Promise<Chart> {
   const drift = frames.flatMap((row) => row.drift ?? []);
   const curves = [
     { title: "PSNR, dB", values: frames.map((row) => row.psnr) },
@@ -12,12 +12,17 @@ export function truthPlot({ frames, agreement, falseSuccess }: TruthReport): Pro
     ...(drift.length === frames.length ? [{ title: "latent drift, RMS", values: drift }] : []),
   ];
   // Without a single failure there is nothing that could be taken for a success.
+  const { agreement, falsePositive, missedSuccess, falseSuccess } = report;
   const share = (value: number) =>
     Number.isFinite(value) ? `${(100 * value).toFixed(1)} %` : "none possible";
   return drawChart({
     title: {
       text: "Imagined frames beside the ground truth",
-      subtitle: `agreement ${share(agreement.share)}, false success ${share(falseSuccess.share)}`,
+      subtitle: [
+        `agreement ${share(agreement.share)}; P(dream success | real failure) ${share(falsePositive.share)}; ` +
+          `P(dream failure | real success) ${share(missedSuccess.share)}`,
+        `false success, P(real failure | dream success) ${share(falseSuccess.share)}: lower for a better policy`,
+      ],
     },
     hconcat: curves.map((curve, i) => panel(curve, colours[i]!)),
   });

@@ -12,8 +12,9 @@ export function truthTable(report: TruthReport, autoencoder?: AutoencoderTruth):
   return [
     `episodes               ${report.episodes}, success from ${report.threshold} held ${report.holdFrames} frame(s)`,
     `agreement              ${interval(report.agreement)}`,
-    `false success          ${interval(report.falseSuccess)}`,
-    `missed success         ${interval(report.missedSuccess)}`,
+    `false positives        ${interval(report.falsePositive)}: P(dream success | real failure)`,
+    `missed successes       ${interval(report.missedSuccess)}: P(dream failure | real success)`,
+    `false success          ${interval(report.falseSuccess)}: P(real failure | dream success), lower for a better policy`,
     `success, dream         ${interval(report.dreamSuccess)}`,
     `success, simulator     ${interval(report.trueSuccess)}`,
     `judge on real frames   AUC ${real.auc.toFixed(4)}, calibration error ${real.calibrationError.toFixed(3)} (${real.frames} frames)`,
@@ -35,13 +36,14 @@ export function truthTable(report: TruthReport, autoencoder?: AutoencoderTruth):
 }
 
 const sweepLines = ({ sweep }: TruthReport): string[] => [
-  "threshold  held   false   missed   agree   dream",
+  "threshold  held   false positive   missed   false success   agree   dream",
   ...sweep.map((row) =>
     [
       row.threshold.toFixed(2).padStart(9),
       String(row.holdFrames).padStart(6),
-      percent(row.falseSuccess.share).padStart(8),
+      percent(row.falsePositive.share).padStart(17),
       percent(row.missedSuccess.share).padStart(9),
+      percent(row.falseSuccess.share).padStart(16),
       percent(row.agreement.share).padStart(8),
       percent(row.dreamSuccess.share).padStart(8),
     ].join(""),
@@ -66,11 +68,12 @@ const horizonLines = ({ frames }: TruthReport): string[] => [
 const taskLines = ({ tasks }: TruthReport): string[] =>
   tasks
     .filter(({ trueSuccess }) => trueSuccess.of > 0)
-    .map(({ task, dreamSuccess, trueSuccess, falseSuccess, gap }) =>
+    .map(({ task, dreamSuccess, trueSuccess, falsePositive, missedSuccess, gap }) =>
       [
         `${percent(dreamSuccess.share).padStart(8)} dreamt`,
         `${percent(trueSuccess.share).padStart(8)} simulated`,
         `gap ${(100 * gap).toFixed(1).padStart(6)}`,
-        `false ${percent(falseSuccess.share).padStart(7)}  ${task}`,
+        `false positives ${percent(falsePositive.share).padStart(7)}`,
+        `missed ${percent(missedSuccess.share).padStart(7)}  ${task}`,
       ].join("  "),
     );

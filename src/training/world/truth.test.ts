@@ -5,7 +5,7 @@ import { randn, stack, type Tensor, tensor, zeros } from "#tensor";
 import type { Imagined, ImagineRequest, World, WorldMemory, WorldStart } from "#worlds";
 import { tinyRecording } from "../../../test/worlds/tiny-recording.ts";
 import { RecordedFrames } from "./recorded-frames.ts";
-import { measureTruth } from "./truth.ts";
+import { measureTruth, verdicts } from "./truth.ts";
 import { truthPlot } from "./truth-plot.ts";
 import { RecordedTruth } from "./truth-source.ts";
 import { truthTable } from "./truth-table.ts";
@@ -93,10 +93,14 @@ test("noise lowers PSNR and SSIM and is seen in the report's table and plot", as
   const report = await measureTruth(new PerfectWorld(0.3), seeingJudge, source(), options);
   assert.ok(report.firstChunkPsnr > 12 && report.firstChunkPsnr < 22, `${report.firstChunkPsnr} dB`);
   assert.ok(report.frames[0]!.ssim < 0.9);
-  assert.match(truthTable(report), /agreement +\d+\.\d %.*\n.*false success/);
+  assert.match(
+    truthTable(report),
+    /agreement +\d+\.\d %.*\n.*false positives.*\n.*missed successes.*\n.*false success/,
+  );
   const { svg, png } = await truthPlot(report);
   assert.deepEqual([...png.subarray(1, 4)], [...Buffer.from("PNG")]);
   assert.match(svg, /PSNR, dB[\s\S]*SSIM/);
+  assert.match(svg, /P\(dream success \| real failure\)[\s\S]*P\(dream failure \| real success\)/);
 });
 
 test("a judge that always says yes is all false successes, and one that says no misses them all", async () => {
@@ -107,9 +111,32 @@ test("a judge that always says yes is all false successes, and one that says no 
   const yes = await measureTruth(new PerfectWorld(), saying(1), source(), options);
   assert.equal(yes.falseSuccess.count, 12 - yes.trueSuccess.count);
   assert.equal(yes.dreamSuccess.share, 1);
+  assert.equal(yes.falsePositive.share, 1);
   const no = await measureTruth(new PerfectWorld(), saying(0), source(), options);
   assert.equal(no.missedSuccess.share, 1);
   assert.ok(Number.isNaN(no.falseSuccess.share));
+  assert.deepEqual([no.falsePositive.count, no.falsePositive.of], [0, 12 - no.trueSuccess.count]);
+});
+
+test("with the same world, a better policy has less false success and the same rates given what is so", () => {
+  // Of 10 failures the world takes 3 for successes, of 10 successes it misses 2.
+  const played = (failures: number, successes: number) => [
+    ...Array.from({ length: failures }, (_, i) => ({
+      task: 0,
+      opinions: [Number(i % 10 < 3)],
+      truth: false,
+    })),
+    ...Array.from({ length: successes }, (_, i) => ({
+      task: 0,
+      opinions: [Number(i % 10 >= 2)],
+      truth: true,
+    })),
+  ];
+  const [worse, better] = [verdicts(played(80, 20), 0.5, 1), verdicts(played(20, 80), 0.5, 1)];
+  assert.deepEqual([worse.falsePositive.share, better.falsePositive.share], [0.3, 0.3]);
+  assert.deepEqual([worse.missedSuccess.share, better.missedSuccess.share], [0.2, 0.2]);
+  assert.equal(worse.falseSuccess.share, 24 / 40);
+  assert.equal(better.falseSuccess.share, 6 / 70);
 });
 
 test("every recorded frame counts, also those after the last whole chunk, and none beyond the horizon", () => {

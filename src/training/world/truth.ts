@@ -2,8 +2,9 @@
  * How far imagination is from the truth: the same start and the same actions, in both.
  *
  * Frames: PSNR, SSIM and the drift of latents by how many actions lie between a frame and the start. Success: the judge's
- * verdict on imagined episodes against what really happened: how often an imagined success was a failure (the lie that a
- * policy learns to tell) and how often a success was missed, at the chosen threshold and at others. The judge alone: its
+ * verdict on imagined episodes against what really happened, at the chosen threshold and at others: how often a real failure is imagined
+ * as a success and a real success as a failure, which do not depend on how often the policy succeeds, and how often an imagined success was
+ * a failure, which does: it falls as a policy improves, with the same world. The judge alone: its
  * AUC and calibration, on real frames and on imagined ones, and how often it would agree if it saw the truth.
  */
 import { type SuccessCriterion, succeeds } from "#envs";
@@ -27,10 +28,12 @@ export interface TruthOptions extends SuccessCriterion {
 export interface Verdicts {
   readonly dreamSuccess: Proportion;
   readonly trueSuccess: Proportion;
-  /** Of imagined successes, those that were failures. */
-  readonly falseSuccess: Proportion;
-  /** Of true successes, those that were imagined as failures. */
+  /** Of true failures, those that were imagined as successes: P(dream success | real failure). */
+  readonly falsePositive: Proportion;
+  /** Of true successes, those that were imagined as failures: P(dream failure | real success). */
   readonly missedSuccess: Proportion;
+  /** Of imagined successes, those that were failures: P(real failure | dream success). Depends on the policy's success rate. */
+  readonly falseSuccess: Proportion;
   readonly agreement: Proportion;
 }
 
@@ -165,13 +168,18 @@ export function verdicts(outcomes: readonly Outcome[], threshold: number, holdFr
   type Judged = (typeof judged)[number];
   const share = (part: (o: Judged) => boolean, of: (o: Judged) => boolean = () => true): Proportion =>
     proportion(judged.filter((o) => of(o) && part(o)).length, judged.filter(of).length);
-  return {
-    dreamSuccess: share((o) => o.dreamt),
-    trueSuccess: share((o) => o.truth),
-    falseSuccess: share(
+  const [trueSuccess, falseSuccess] = [
+    share((o) => o.truth),
+    share(
       (o) => !o.truth,
       (o) => o.dreamt,
     ),
+  ];
+  return {
+    dreamSuccess: share((o) => o.dreamt),
+    trueSuccess,
+    falsePositive: falsePositiveOf({ trueSuccess, falseSuccess }),
+    falseSuccess,
     missedSuccess: share(
       (o) => !o.dreamt,
       (o) => o.truth,
@@ -179,3 +187,11 @@ export function verdicts(outcomes: readonly Outcome[], threshold: number, holdFr
     agreement: share((o) => o.dreamt === o.truth),
   };
 }
+
+type Counts = Pick<Proportion, "count" | "of">;
+
+/** Also from reports of earlier versions, which do not have it. */
+export const falsePositiveOf = (counted: {
+  readonly falseSuccess: Pick<Counts, "count">;
+  readonly trueSuccess: Counts;
+}): Proportion => proportion(counted.falseSuccess.count, counted.trueSuccess.of - counted.trueSuccess.count);

@@ -254,7 +254,7 @@ test("a refreshed world takes the old one's place only when the meters are no wo
 
 test("meters that worsen beyond the tolerance are refused, whichever it is", () => {
   const report = (lies: number, agreed: number) =>
-    ({ falseSuccess: proportion(lies, 10), agreement: proportion(agreed, 10) }) as TruthReport;
+    ({ falsePositive: proportion(lies, 10), agreement: proportion(agreed, 10) }) as TruthReport;
   assert.equal(verdict(report(2, 8), report(2, 8), 0).accepted, true);
   assert.equal(verdict(report(2, 8), report(3, 9), 0.05).accepted, false);
   assert.equal(verdict(report(2, 8), report(1, 7), 0.05).accepted, false);
