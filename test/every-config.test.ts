@@ -32,11 +32,12 @@ test("the configurations of the seeds are all there", () => {
 });
 
 for (const name of shipped) {
-  test(`${name} makes a plan on 16 accelerators, without a remark but for files that are elsewhere`, {
+  test(`${name} makes a plan on 16 accelerators, without a remark but for what is not here`, {
     skip: skip(name),
   }, async () => {
     const made = await plan(name, sixteen);
-    const remarks = made.checked.problems.filter((each) => !each.message.includes("on this machine"));
+    const absent = /on this machine|can be planned but not played here/;
+    const remarks = made.checked.problems.filter((each) => !absent.test(each.message));
     assert.deepEqual(remarks, []);
     assert.ok(Number.isInteger(made.batch.optimizerSteps) && made.batch.optimizerSteps > 0);
     assert.match(planText(made), /one training step/);
@@ -50,6 +51,49 @@ test("no configuration films evaluations into the folder of training", async () 
     assert.match(String(trained), /\/video\/train$/, name);
     assert.match(String(evaluated), /\/video\/eval$/, name);
   }
+});
+
+test("a plan that cannot be played says so, and a run of it is refused before anything starts", async () => {
+  for (const name of ["omnigibson_ppo_openvlaoft", "maniskill_ppo_openvlaoft"]) {
+    assert.match(planText(await plan(name, sixteen)), /can be planned but not played here/);
+    const run = readConfig(name, { families, overrides: [sixteen], requireFiles: true });
+    await assert.rejects(run, /env\.train\.env_type: .* can be planned but not played here/);
+  }
+  assert.doesNotMatch(planText(await plan("libero_10_grpo_openvlaoft", sixteen)), /not played here/);
+});
+
+test("the three BEHAVIOR configurations of the guide act with its 14 numbers", async () => {
+  for (const name of ["omnigibson_ppo_openvlaoft", "omnigibson_grpo_openvlaoft", "omnigibson_ppo_pi0"])
+    assert.equal((await plan(name, sixteen)).checked.config.actor.model.action_dim, 14, name);
+});
+
+test("task descriptions that nobody reads are named as without effect", async () => {
+  const path = "env.train.tasks.task_description_path";
+  const { checked } = await plan("omnigibson_ppo_openvlaoft", sixteen, `${path}=tasks.jsonl`);
+  const remark = checked.problems.find((each) => each.path === path && !each.message.includes("on this"));
+  assert.match(remark?.message ?? "", /has no effect/);
+});
+
+test("EVAC's separate CLIP is named as without effect", async () => {
+  const path = "env.train.world_model_cfg.params.img_cond_stage_config.params.abspath";
+  const { checked } = await plan("libero_spatial_evac_grpo_openvlaoft", sixteen, `+${path}=open_clip.bin`);
+  assert.match(checked.problems.find((each) => each.path === path)?.message ?? "", /has no effect/);
+});
+
+test("what asynchronous PPO and other methods of RLinf ask for is refused in their own words", async () => {
+  const told = async (...overrides: string[]): Promise<string> =>
+    plan("libero_10_ppo_openvlaoft", sixteen, ...overrides).then(
+      () => "accepted",
+      (error: Error) => error.message,
+    );
+  const asynchronous = await told(
+    "algorithm.loss_type=decoupled_actor_critic",
+    "+algorithm.staleness_threshold=1",
+  );
+  assert.match(asynchronous, /asynchronous PPO.*set algorithm\.loss_type=actor_critic/);
+  assert.match(asynchronous, /staleness_threshold: belongs to asynchronous PPO/);
+  assert.match(await told("algorithm.adv_type=embodied_sac"), /method of RLinf that is not here/);
+  assert.match(await told("+runner.rtc={enabled: True}"), /real-time chunking/);
 });
 
 /** From the seeds' pages; the number of environments is raised where a page's placement has more workers than they have. */

@@ -20,7 +20,8 @@ export const evalCommand: Command = {
   usage:
     "eval CONFIG [key=value…] [--model DIR] [--starts fresh[:SEED]] [--greedy] [--dry-run] [--out DIR] [--device cpu|cuda] [--config-path DIR]",
 
-  details: `Plays every start of env.eval's suite. Two evaluations of the same starts can be compared: reverie compare.
+  details: `Plays every start of env.eval's suite. CONFIG is any configuration with env.eval; RLinf's evaluation files, which have no algorithm, actor and
+env.train, work as they are. Two evaluations of the same starts can be compared: reverie compare.
 
   --model DIR       a model folder, adapters, or a checkpoint of a run, in place of the configuration's
   --starts fresh    new scenes of the same tasks, which no command trains on; fresh:1, fresh:2 … are others. Default: the stored

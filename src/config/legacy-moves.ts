@@ -23,7 +23,13 @@ const rename = (from: string, ...to: string[]): Move => ({
 });
 const both = (key: string): string[] => [`env.train.${key}`, `env.eval.${key}`];
 const drop = (from: string, why: string): Move => ({ from, why });
-const openpi = (look: Look): boolean => look("actor.model.model_type") === "openpi";
+const openpi = (look: Look): boolean => /^openpi(_rlinf)?$/.test(String(look("actor.model.model_type")));
+/** RLinf's own copy of the π0 and π0.5 networks says its sizes; those of the published ones need not be said. */
+const ofPublishedSize = (key: string, size: string): Move => ({
+  from: `actor.model.openpi.${key}`,
+  why: "the size of every published π0",
+  when: (look) => openpi(look) && look(`actor.model.openpi.${key}`) === size,
+});
 const dropForOpenpi = (from: string, why: string): Move => ({ from, why, when: openpi });
 const number = (value: Plain | undefined): number => (typeof value === "number" ? value : Number.NaN);
 const product = (a: number, b: number): number | undefined => (Number.isNaN(a * b) ? undefined : a * b);
@@ -51,6 +57,13 @@ export const renamedValues: Readonly<Record<string, Readonly<Record<string, stri
   "algorithm.logprob_type": levels,
   "algorithm.entropy_type": levels,
   "actor.model.value_type": levels,
+  "actor.model.model_type": { openpi_rlinf: "openpi" },
+};
+
+/** What else is to be known of a value that was understood as another. */
+export const valueRemarks: Readonly<Record<string, string>> = {
+  openpi_rlinf:
+    "the same network; the checkpoint must have openpi's own key names, which RLinf's converter openpi_rlinf_to_openpi_pytorch writes",
 };
 
 /**
@@ -214,6 +227,7 @@ export const moves: readonly Move[] = [
   rename("actor.fsdp", "actor.fsdp_config"),
   drop("env.num_envs_per_gpu", "follows from total_num_envs and the placement"),
   ...["env", "rollout", "actor"].map((room) => drop(`${room}.channel`, "channels need no settings")),
+  drop("runner.per_worker_log_path", "there is one log"),
   drop("rollout.mode", "follows from the placement"),
   drop("rollout.gpu_memory_utilization", "a setting of vLLM, which is not used here"),
   drop("rollout.enforce_eager", "a setting of vLLM, which is not used here"),
@@ -222,6 +236,11 @@ export const moves: readonly Move[] = [
   rename("rollout.unnorm_key", "actor.model.unnorm_key"),
   dropForOpenpi("actor.model.num_images_in_input", "π0 reads actor.model.openpi.num_images_in_input"),
   dropForOpenpi("actor.model.proprio_dim", "the checkpoint says it"),
+  ofPublishedSize("paligemma_variant", "gemma_2b"),
+  ofPublishedSize("action_expert_variant", "gemma_300m"),
+  dropForOpenpi("actor.model.openpi.task", "the command decides"),
+  { ...rename("actor.model.openpi.model_action_dim", "actor.model.openpi.action_dim"), when: openpi },
+  { ...rename("actor.model.pi05", "actor.model.openpi.pi05"), when: openpi },
   drop("actor.num_steps", "actor.model.num_steps counts"),
   drop("algorithm.ratio_clip_eps", "clip_ratio_low and clip_ratio_high are the bounds"),
   {

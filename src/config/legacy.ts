@@ -5,7 +5,7 @@
  * values, the later word counts. Every move leaves a note, and one that decides between two values a warning.
  */
 import type { IsLater } from "./later-word.ts";
-import { type Move, moves, renamedValues } from "./legacy-moves.ts";
+import { type Move, moves, renamedValues, valueRemarks } from "./legacy-moves.ts";
 import { type Problem, problem } from "./problem.ts";
 import {
   type ConfigNode,
@@ -46,7 +46,10 @@ export function migrateLegacyKeys(root: MapNode, isLater: IsLater): Migration {
     const node = nodeAt(current, path);
     const name = node?.kind === "scalar" ? names[String(node.value)] : undefined;
     if (!node || name === undefined) continue;
-    notes.push(problem(root, "note", path, `"${plain(node)}" is an old name; understood as "${name}"`));
+    const remark = valueRemarks[String(plain(node))];
+    const what = remark === undefined ? "an old name" : "another name";
+    const message = `"${plain(node)}" is ${what}; understood as "${name}"`;
+    notes.push(problem(root, "note", path, remark === undefined ? message : `${message}: ${remark}`));
     current = withValue(current, path, fromPlain(name, node.origin));
   }
   return {

@@ -2,6 +2,7 @@
  * A plan as text for people: workers and devices, the arithmetic of a step, memory, disk, and what to know.
  */
 
+import { evaluationSlots } from "./batch.ts";
 import type { EnvironmentConfig } from "./frame/index.ts";
 import { sharesWeights } from "./memory.ts";
 import type { Process } from "./placement.ts";
@@ -13,7 +14,8 @@ import { shardingOf } from "./sharding.ts";
 
 export function planText(plan: Plan): string {
   const { checked } = plan;
-  const { actor, algorithm, env } = checked.config;
+  const { actor, algorithm, env, runner } = checked.config;
+  if (runner.only_eval) return evaluationText(plan);
   return [
     `${checked.name}: ${actor.model.model_type} learns by ${algorithm.adv_type} in ${placeText(env.train)}`,
     "",
@@ -24,6 +26,23 @@ export function planText(plan: Plan): string {
     "",
     ...memory(plan),
     ...disk(plan),
+    ...remarks(plan),
+  ].join("\n");
+}
+
+/** Of a run that only evaluates: no step, no actor, nothing kept but results. */
+function evaluationText(plan: Plan): string {
+  const { config, name, worlds } = plan.checked;
+  const { actor, env } = config;
+  const played = env.eval ?? env.train;
+  return [
+    `${name}: ${actor.model.model_type} is evaluated in ${placeText(played)}`,
+    "",
+    ...workers(plan).filter((line) => !line.startsWith("  actor")),
+    "",
+    "one evaluation",
+    `  play      ${count(played.rollout_epoch, "pass", "es")} over the starts, ${count(evaluationSlots(config, worlds), "slot")} at a time`,
+    `            ${count(played.max_episode_steps, "action")} at most, ${actor.model.num_action_chunks} per decision`,
     ...remarks(plan),
   ].join("\n");
 }
@@ -70,7 +89,10 @@ function offloadText(plan: Plan, name: string): string {
     rollout: config.rollout.enable_offload,
     env: config.env.train.enable_offload,
   };
-  const shares = name === "rollout" && sharesFirst(plan) ? ", with the first actor's weights beside it" : "";
+  const shares =
+    name === "rollout" && !config.runner.only_eval && sharesFirst(plan)
+      ? ", with the first actor's weights beside it"
+      : "";
   return `${shares}${offload[name] ? ", offloaded between phases" : ""}`;
 }
 

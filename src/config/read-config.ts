@@ -9,6 +9,14 @@ import { UserError } from "#registry";
 import { sayingAll } from "./all-errors.ts";
 import type { WorldSizes } from "./batch.ts";
 import { compose } from "./compose.ts";
+import {
+  type Completed,
+  concernsEvaluation,
+  evaluatesOnly,
+  isWritten,
+  withoutTraining,
+  withPolicyOfRollout,
+} from "./evaluation-only.ts";
 import { checkSection, type Families, type SectionResult } from "./family-section.ts";
 import {
   environmentFrame,
@@ -23,10 +31,11 @@ import { type Environment, resolveInterpolations } from "./interpolation.ts";
 import { laterWord } from "./later-word.ts";
 import { groupAliases, migrateLegacyKeys } from "./legacy.ts";
 import { misplacedValues } from "./misplaced-values.ts";
-import { missingFiles } from "./missing-files.ts";
+import { missingFiles, type WhereToGet } from "./missing-files.ts";
 import { type ClusterShape, clusterShape, type Placement, placeComponents } from "./placement.ts";
 import { joinPlacementKeys } from "./placement-keys.ts";
 import { type Problem, problem, refuseErrors, schemaProblems } from "./problem.ts";
+import { explained } from "./refusals.ts";
 import { findings } from "./rules.ts";
 import { locate } from "./search-path.ts";
 import {
@@ -47,10 +56,11 @@ export interface ReadOptions {
   readonly devices?: number; // accelerators of this cluster; default 0
   readonly environment?: Environment;
   /**
-   * Refuse a configuration whose checkpoints or datasets are not on this machine; otherwise that is a
-   * warning.
+   * Refuse a configuration whose checkpoints or datasets are not on this machine, or whose environment cannot
+   * be played here; otherwise that is a warning.
    */
   readonly requireFiles?: boolean;
+  readonly whereToGet?: WhereToGet;
 }
 
 /** What the chosen families said about themselves, for the plan. */
@@ -84,24 +94,30 @@ async function check(given: string, options: ReadOptions): Promise<CheckedConfig
   const composition = compose({ search, id, overrides, environment, mayAdd: frameKnows, groupAliases });
   refuseErrors(misplacedValues(composition.root), given);
   const isLater = laterWord(composition.layers);
-  const migration = migrateLegacyKeys(resolveInterpolations(composition.root, environment), isLater);
-  const aligned = alignGroups(alignValues(joinPlacementKeys(migration.root, isLater)), composition.primary);
+  const resolved = resolveInterpolations(composition.root, environment);
+  const onlyEvaluates = evaluatesOnly(resolved);
+  const migration = migrateLegacyKeys(onlyEvaluates ? withPolicyOfRollout(resolved) : resolved, isLater);
+  const joined = joinPlacementKeys(migration.root, isLater);
+  const whole = onlyEvaluates ? withoutTraining(joined) : { root: joined, made: [] };
+  const aligned = alignGroups(alignValues(whole.root), composition.primary);
   const problems: Problem[] = [...composition.notes, ...migration.notes, ...aligned.notes];
   const {
     config,
     families,
     problems: unevaluated,
-  } = await checkSchemas(aligned.root, options.families, given);
+  } = await checkSchemas({ ...whole, root: aligned.root }, options.families, given);
   const { shape, placement, worlds } = place(aligned.root, config, options.devices ?? 0);
-  problems.push(
+  const severity = options.requireFiles ? "error" : "warning";
+  const found = [
     ...unevaluated,
-    ...findings(config, worlds).map((found) =>
-      problem(aligned.root, found.severity ?? "error", parsePath(found.path), found.message),
+    ...findings(config, worlds).map((each) =>
+      problem(aligned.root, each.severity ?? "error", parsePath(each.path), each.message),
     ),
-    ...familyFindings(aligned.root, config, families),
+    ...familyFindings(aligned.root, config, families, severity),
     ...ineffectiveKeys(aligned.root, config),
-    ...missingFiles(aligned.root, config, options.requireFiles ? "error" : "warning"),
-  );
+    ...missingFiles(aligned.root, config, { severity, whereToGet: options.whereToGet }),
+  ];
+  problems.push(...(onlyEvaluates ? found.filter(concernsEvaluation) : found));
   refuseErrors(problems, given);
   return {
     name: id,
@@ -146,10 +162,11 @@ function alignValues(root: MapNode): MapNode {
 }
 
 async function checkSchemas(
-  root: MapNode,
+  whole: Completed,
   lookup: Families,
   what: string,
 ): Promise<{ config: RunConfig; families: ChosenFamilies; problems: readonly Problem[] }> {
+  const { root, made } = whole;
   const frame = runFrame.safeParse(plain(root));
   const known = (path: Path): string[] => {
     const schema = path.reduce<unknown>((inner, key) => shapeOf(inner)?.[key], runFrame);
@@ -160,17 +177,20 @@ async function checkSchemas(
     checkSection(root, parsePath(at), key, schema, find);
   const absent: SectionResult = { values: {}, problems: [] };
   const [train, evaluation, policy, algorithm] = await Promise.all([
-    section("env.train", "env_type", environmentFrame, lookup.environment),
+    made.includes("env.train")
+      ? absent
+      : section("env.train", "env_type", environmentFrame, lookup.environment),
     nodeAt(root, ["env", "eval"])
       ? section("env.eval", "env_type", environmentFrame, lookup.environment)
       : absent,
     section("actor.model", "model_type", modelFrame, lookup.policy),
-    section("algorithm", "adv_type", undefined, lookup.algorithm),
+    made.includes("algorithm") ? absent : section("algorithm", "adv_type", undefined, lookup.algorithm),
   ]);
   // An evaluation that never happens need not be complete.
   const evaluates = !frame.success || frame.data.runner.only_eval || frame.data.runner.val_check_interval > 0;
   const needed = evaluates ? [train, evaluation, policy, algorithm] : [train, policy, algorithm];
-  refuseErrors([...frameProblems, ...needed.flatMap((part) => part.problems)], what);
+  const found = [...frameProblems, ...needed.flatMap((part) => part.problems)];
+  refuseErrors(found.filter(isWritten(whole)).map(explained), what);
   if (!frame.success) throw new Error("internal: a refused configuration went on");
   const config = frame.data;
   return {
@@ -221,7 +241,12 @@ function place(root: MapNode, config: RunConfig, devices: number) {
   }
 }
 
-function familyFindings(root: MapNode, config: RunConfig, families: ChosenFamilies): Problem[] {
+function familyFindings(
+  root: MapNode,
+  config: RunConfig,
+  families: ChosenFamilies,
+  severity: "error" | "warning",
+): Problem[] {
   const sections = [
     ["env.train", families.train, config.env.train],
     ["env.eval", families.eval, config.env.eval],
@@ -232,7 +257,10 @@ function familyFindings(root: MapNode, config: RunConfig, families: ChosenFamili
     if (!family || !settings) return [];
     const found = family.check?.(settings, config) ?? [];
     const stuck = at.startsWith("env.") && settings.enable_offload === true && family.offload !== true;
+    const name = parsePath(at.startsWith("env.") ? `${at}.env_type` : at);
+    const idle = at === "env.eval" && !config.runner.only_eval && config.runner.val_check_interval <= 0;
     return [
+      ...(family.unplayable === undefined || idle ? [] : [problem(root, severity, name, family.unplayable)]),
       ...found.map((each) =>
         problem(root, each.severity ?? "error", parsePath(`${at}.${each.path}`), each.message),
       ),

@@ -56,7 +56,8 @@ export class SearchPath {
       options.length > 0 ? `there are:\n  ${options.join("\n  ")}` : "the folder is empty or absent";
     return new UserError(
       `no configuration "${id}" in ${this.folders.map(nameOf).join(", ")}; ` +
-        (guess ? `did you mean "${guess}"?` : listed),
+        (guess ? `did you mean "${guess}"?` : listed) +
+        (group === "model" ? "\nRLinf has more policies than there are here" : ""),
     );
   }
 }

@@ -36,6 +36,7 @@ export {
   environments,
   type OpenedEnv,
   type StartPool,
+  unplayableText,
 } from "./open-env.ts";
 export { findSuite, type Suite, suiteNames } from "./packs.ts";
 export { environmentSections } from "./sections/index.ts";

@@ -88,7 +88,10 @@ export const environments = new Registry<EnvFamily>("environment (env_type)", {
 /** The family of a section, or an error that says what this checkout can play. */
 export async function environmentFamily(section: Section): Promise<EnvFamily> {
   if (environments.has(section.env_type)) return environments.get(section.env_type);
-  throw new UserError(
-    `env_type ${section.env_type} can be planned but not played here; there are: ${environments.names().join(", ")}`,
-  );
+  throw new UserError(unplayableText(section.env_type));
 }
+
+/** Of an environment whose section of a configuration is understood, but that nobody opens. */
+export const unplayableText = (type: string): string =>
+  `env_type ${type} can be planned but not played here: its simulator is not part of this system yet; ` +
+  `what can be played: ${environments.names().join(", ")}`;

@@ -3,11 +3,14 @@
  */
 import { algorithms } from "#algorithms";
 import type { Families } from "#config";
-import { environmentSections } from "#envs";
+import { environmentSections, environments, unplayableText } from "#envs";
 import { policies, policyFootprint } from "#policies";
 
 export const families: Families = {
-  environment: (name) => environmentSections.get(name),
+  environment: async (name) => {
+    const section = await environmentSections.get(name);
+    return environments.has(name) ? section : { ...section, unplayable: unplayableText(name) };
+  },
   algorithm: (name) => algorithms.get(name),
   policy: async (name) => {
     const { settings } = await policies.get(name);

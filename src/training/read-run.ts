@@ -5,6 +5,7 @@
 import { type CheckedConfig, type Plan, planRun, planText, readConfig } from "#config";
 import { deviceCount } from "#tensor";
 import { families } from "./families.ts";
+import { whereToGet } from "./published.ts";
 
 export interface ReadRunOptions {
   readonly overrides?: readonly string[];
@@ -14,7 +15,7 @@ export interface ReadRunOptions {
 }
 
 export function readRun(given: string, options: ReadRunOptions = {}): Promise<CheckedConfig> {
-  return readConfig(given, { ...options, families, devices: deviceCount() });
+  return readConfig(given, { ...options, families, whereToGet, devices: deviceCount() });
 }
 
 /** What `reverie train CONFIG --dry-run` prints. */

@@ -20,8 +20,23 @@ export const behaviorSection: FamilySettings = {
     behavior: block.nullish(),
     omni_config: block.nullish(),
     omnigibson_cfg: block.nullish(),
-    tasks: z.looseObject({ activity_task_indices: z.union([z.string(), z.int()]).optional() }).nullish(),
+    tasks: z
+      .looseObject({
+        activity_task_indices: z.union([z.string(), z.int()]).optional(),
+        task_description_path: z.string().nullish().describe("JSONL lines {task_index, task_name, task}"),
+      })
+      .nullish(),
   }),
+  check: ({ tasks }) =>
+    (tasks as { task_description_path?: unknown } | null | undefined)?.task_description_path == null
+      ? []
+      : [
+          {
+            path: "tasks.task_description_path",
+            severity: "warning",
+            message: "has no effect: BEHAVIOR cannot be played here, so nobody reads its task descriptions",
+          },
+        ],
   footprint: (settings) => ({
     parameters: 0,
     deviceBytes: 10e9 * Number(settings.num_env_subprocess ?? 1),

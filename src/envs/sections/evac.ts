@@ -5,6 +5,20 @@ import { chunkFindings, cudaGraph, learnedKeys, picture } from "./learned.ts";
 
 const checkpoint = z.looseObject({ pretrained_checkpoint: z.string() });
 
+interface WorldModel {
+  readonly params?: { readonly img_cond_stage_config?: { readonly params?: { readonly abspath?: unknown } } };
+}
+
+/** EVAC's own file holds CLIP's weights; the path to another copy is read by nobody. */
+function separateClip(
+  model: WorldModel | undefined,
+): { path: string; severity: "warning"; message: string }[] {
+  if (model?.params?.img_cond_stage_config?.params?.abspath == null) return [];
+  const path = "world_model_cfg.params.img_cond_stage_config.params.abspath";
+  const message = "has no effect: CLIP's weights are in EVAC's own checkpoint, and need not be fetched";
+  return [{ path, severity: "warning", message }];
+}
+
 export const evacSection: FamilySettings = {
   offload: true,
   settings: z.strictObject({
@@ -34,5 +48,8 @@ export const evacSection: FamilySettings = {
     ((sample_size as number[] | undefined)?.[0] ?? 256) <= 128
       ? { parameters: 1e7, deviceBytesPerSlot: 2e7, note: "env: our small EVAC sizes" }
       : { parameters: 4.66e9, deviceBytesPerSlot: 1.5e9, note: "env: published EVAC sizes, in fp32" },
-  check: (settings, run) => chunkFindings("chunk", settings.chunk, run),
+  check: (settings, run) => [
+    ...chunkFindings("chunk", settings.chunk, run),
+    ...separateClip(settings.world_model_cfg as WorldModel | undefined),
+  ],
 };
