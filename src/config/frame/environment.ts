@@ -46,7 +46,10 @@ export const environmentFrame = z.looseObject({
   seed: z.int().default(0),
   use_fixed_reset_state_ids: z.boolean().default(true),
   use_ordered_reset_state_ids: z.boolean().default(false),
-  is_eval: z.boolean().default(false),
+  is_eval: z
+    .boolean()
+    .default(false)
+    .describe("deal every stored start once; evaluations do, whatever env.eval says"),
   enable_offload: z.boolean().default(false).describe("leave the accelerator between phases"),
   enable_init_offload: z.boolean().default(true),
   video_cfg: video.prefault({}),

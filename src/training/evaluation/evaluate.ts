@@ -84,7 +84,8 @@ export class Evaluator {
   #section() {
     const section = this.#checked.config.env.eval;
     if (!section) throw new UserError("the configuration has no env.eval: nothing to evaluate in");
-    return section;
+    // Without it starts are drawn as in training, again and again, and a whole evaluation would never end.
+    return { ...section, is_eval: true };
   }
 
   #slots(): number {
