@@ -1,8 +1,8 @@
 /**
  * Reads PNG pictures: 8 bits a channel, gray, RGB, RGBA or palette, all filters, no interlace.
  *
- * The declared size is checked against what deflate can produce at most from the bytes that are there, so
- * a tiny file cannot make us allocate a huge picture.
+ * The declared size is checked against the bytes that are there, so a tiny file cannot make us allocate a huge
+ * picture.
  */
 import { crc32, inflateSync } from "node:zlib";
 import { readWholeFile } from "./file-bytes.ts";
@@ -10,7 +10,9 @@ import { type Fault, fileFault } from "./file-fault.ts";
 import { type Picture, paeth, pngSignature } from "./png-layout.ts";
 import { printable } from "./printable.ts";
 
-const deflateRatio = 1032; // the best that the deflate format allows
+/** One colour all over deflates about 1000 to 1, so small pictures may; large ones may claim 200 to 1. */
+const freelyInflatedBytes = 64 * 2 ** 20;
+const [deflateRatio, largestRatio] = [1032, 200];
 const channelsOf: Readonly<Record<number, 1 | 3 | 4>> = { 0: 1, 2: 3, 3: 1, 6: 4 };
 
 export function readPng(path: string): Picture {
@@ -27,7 +29,11 @@ export function decodePng(
   const channels = channelsOf[colorType]!;
   const packed = chunks.get("IDAT") ?? Buffer.alloc(0);
   const size = height * (width * channels + 1);
-  if (size > packed.byteLength * deflateRatio) {
+  const most = Math.max(
+    Math.min(freelyInflatedBytes, packed.byteLength * deflateRatio),
+    packed.byteLength * largestRatio,
+  );
+  if (size > most) {
     throw fault(`${packed.byteLength} bytes of data cannot hold ${width}x${height} pixels`);
   }
   const data = unfilter(inflateExactly(packed, size, fault), width * channels, channels, fault);
@@ -49,7 +55,9 @@ function readChunks(bytes: Uint8Array, fault: Fault): Map<string, Buffer> {
     if (crc32(buffer.subarray(at + 4, end)) !== buffer.readUInt32BE(end)) {
       throw fault(`the checksum of its chunk ${printable(type)} is wrong; it is damaged`);
     }
-    parts.set(type, [...(type === "IDAT" ? (parts.get(type) ?? []) : []), buffer.subarray(at + 8, end)]);
+    const piece = buffer.subarray(at + 8, end);
+    if (type === "IDAT" && parts.has(type)) parts.get(type)?.push(piece);
+    else parts.set(type, [piece]);
     at = end + 4;
   }
   return new Map([...parts].map(([type, list]) => [type, Buffer.concat(list)]));

@@ -7,7 +7,16 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import fc from "fast-check";
-import { encodeZip, readNpy, readNpz, readPng, readSafetensors, readTorch, type ZipInput } from "#formats";
+import {
+  encodePng,
+  encodeZip,
+  readNpy,
+  readNpz,
+  readPng,
+  readSafetensors,
+  readTorch,
+  type ZipInput,
+} from "#formats";
 import { UserError } from "#registry";
 import { scope } from "#tensor";
 import { assertRefused, casesTried, check, damage, offer, offerInflated } from "./hostile.ts";
@@ -167,6 +176,20 @@ test("a pipe and a folder are refused and not waited for", () => {
       (error) => error instanceof UserError && /folder|not a plain file/.test(error.message),
     );
   }
+});
+
+test("a picture of half a million empty pieces is read in no time, and one that hides its size is refused", () => {
+  const whole = fixture("RGB.png");
+  const at = whole.indexOf("IDAT") - 4;
+  const empty = Buffer.from([0, 0, 0, 0, 0x49, 0x44, 0x41, 0x54, 0x35, 0xaf, 0x06, 0x1e]);
+  const pieces = Buffer.concat([
+    whole.subarray(0, at),
+    Buffer.alloc(12 * 500_000, empty),
+    whole.subarray(at),
+  ]);
+  assert.deepEqual(offer(readPng, pieces, "pieces.png"), offer(readPng, whole, "whole.png"));
+  const black = { width: 8192, height: 8193, channels: 1 as const, data: new Uint8Array(8192 * 8193) };
+  assertRefused(offer(readPng, encodePng(black), "black.png"), /cannot hold 8192x8193 pixels/);
 });
 
 test("archives that hide their size are refused", () => {
