@@ -51,6 +51,7 @@ export {
 } from "./fused-rows-gradient.ts";
 export { fusedNormTaps } from "./fused-taps.ts";
 export { type Before, fusedFrameTaps } from "./fused-taps-gradient.ts";
+export { layerCount } from "./layer-count.ts";
 export { Embedding, Linear, type LinearOptions } from "./linear.ts";
 export { LoraConv2d, LoraLinear, type LoraOptions } from "./lora.ts";
 export { type LoadOptions, Module, type ModuleOptions, type State } from "./module.ts";

@@ -25,9 +25,25 @@ export function systemRefusal(error: unknown): string | undefined {
   return typeof code === "string" && Object.hasOwn(words, code) ? words[code] : undefined;
 }
 
+/** libtorch's words for memory that is not there, on the host and on an accelerator. */
+const noMemory =
+  /can't allocate memory: you tried to allocate (\d+) bytes|CUDA out of memory. Tried to allocate ([\d.]+ \w+)/;
+
+function memoryRefusal(error: unknown): UserError | undefined {
+  const [, bytes, words] = noMemory.exec(error instanceof Error ? error.message : "") ?? [];
+  if (bytes === undefined && words === undefined) return undefined;
+  const amount = words ?? `${(Number(bytes) / 1e9).toFixed(1)} GB`;
+  const where = words === undefined ? "memory" : "memory on the accelerator";
+  return new UserError(
+    `not enough ${where}: ${amount} were asked for at once; use a smaller model, fewer environments or a smaller micro_batch_size`,
+  );
+}
+
 /** The error as one that the user can fix, if it is one. */
 export function asUserError(error: unknown): UserError | undefined {
   if (error instanceof UserError) return error;
+  const memory = memoryRefusal(error);
+  if (memory) return memory;
   const reason = systemRefusal(error);
   if (reason === undefined) return undefined;
   const { path, syscall } = error as NodeJS.ErrnoException;

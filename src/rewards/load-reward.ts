@@ -95,11 +95,17 @@ function sentencesOf(settings: RewardSettings): readonly string[] {
   const { instructions, task_suite_name: suite, from_pretrained: path } = settings;
   if (instructions) return instructions;
   const beside = path.replace(/\.\w+$/, ".json");
-  if (existsSync(beside)) return besideSchema.parse(readJsonFile(beside)).instructions;
-  const known = taskSentences[suite ?? ""];
+  if (existsSync(beside)) return sentencesIn(beside);
+  const known = ownEntry(taskSentences, suite ?? "");
   if (known) return known;
   throw new UserError(
     `a task-aware reward model needs its tasks: no sentences for suite "${suite ?? "(none)"}"; ` +
       `there are: ${Object.keys(taskSentences).join(", ")}; or give reward_model.instructions`,
   );
+}
+
+function sentencesIn(path: string): readonly string[] {
+  const parsed = besideSchema.safeParse(readJsonFile(path));
+  if (parsed.success) return parsed.data.instructions;
+  throw new UserError(`${path} does not name the tasks of a reward model:\n${z.prettifyError(parsed.error)}`);
 }

@@ -6,13 +6,14 @@
  * extension of ours; then, and only then, the file's other keys (horizon, prompt length, …) count as well.
  */
 import { z } from "zod";
+import { layerCount } from "#nn";
 import { ownEntry, UserError } from "#registry";
 
 const size = z.int().positive();
 
 const gemmaSchema = z.looseObject({
   width: size,
-  depth: size,
+  depth: layerCount,
   mlp_dim: size,
   num_heads: size,
   num_kv_heads: size,
@@ -23,7 +24,7 @@ export type GemmaSizes = z.infer<typeof gemmaSchema>;
 const visionSchema = z.looseObject({
   hidden_size: size,
   intermediate_size: size,
-  num_hidden_layers: size,
+  num_hidden_layers: layerCount,
   num_attention_heads: size,
   patch_size: size,
   image_size: size,

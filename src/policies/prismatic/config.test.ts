@@ -47,3 +47,11 @@ test("towers whose grids differ are refused", () => {
   const raw = { ...published, image_sizes: [224, 112] };
   assert.throws(() => parsePrismaticConfig(raw, "c.json"), /do not give both towers the same whole grid/);
 });
+
+test("a hundred million layers are refused before one of them is built", () => {
+  const many = { ...published, text_config: { ...published.text_config, num_hidden_layers: 100_000_000 } };
+  assert.throws(
+    () => parsePrismaticConfig(many, "config.json"),
+    /config\.json is not a configuration .*<=1000/s,
+  );
+});

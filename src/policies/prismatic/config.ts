@@ -6,13 +6,14 @@
  * format state their vision towers in `timm_model_args`, an extension of ours.
  */
 import { z } from "zod";
+import { layerCount } from "#nn";
 import { ownEntry, UserError } from "#registry";
 
 /** One vision tower, in the words of timm's VisionTransformer. */
 const visionSchema = z.looseObject({
   patch_size: z.int().positive(),
   embed_dim: z.int().positive(),
-  depth: z.int().min(2),
+  depth: layerCount.min(2),
   num_heads: z.int().positive(),
   mlp_ratio: z.number().positive().default(4),
   reg_tokens: z.int().min(0).default(0),
@@ -28,7 +29,7 @@ const textSchema = z.looseObject({
   vocab_size: z.int().positive().default(32064),
   hidden_size: z.int().positive().default(4096),
   intermediate_size: z.int().positive().default(11008),
-  num_hidden_layers: z.int().positive().default(32),
+  num_hidden_layers: layerCount.default(32),
   num_attention_heads: z.int().positive().default(32),
   num_key_value_heads: z.int().positive().nullish(),
   rms_norm_eps: z.number().positive().default(1e-6),

@@ -26,7 +26,7 @@ const settings = z.looseObject({
   chunk: z.int().positive().default(8),
   n_previous: z.int().positive().default(4),
   sample_size: z.tuple([z.int().positive(), z.int().positive()]).default([256, 256]),
-  ddim_steps: z.int().positive().default(50),
+  ddim_steps: z.int().positive().max(1000).default(50),
   ddim_eta: z.number().min(0).max(1).default(1),
   condition_fps: z.number().positive().default(2),
   domain_id: z.int().nonnegative().default(11).describe("whose data: 11 is AgiBotWorld"),

@@ -1,5 +1,6 @@
 /** Sizes of an EVAC world, in the keys of its published instantiation config; the defaults are the published sizes. */
 import { z } from "zod";
+import { layerCount } from "#nn";
 
 const size = (value: number) => z.int().positive().default(value);
 const sizes = (values: number[]) => z.array(z.int().positive()).min(1).default(values);
@@ -9,7 +10,7 @@ const unet = z.looseObject({
   out_channels: size(4),
   model_channels: size(320),
   attention_resolutions: sizes([4, 2, 1]),
-  num_res_blocks: size(2),
+  num_res_blocks: layerCount.default(2),
   channel_mult: sizes([1, 2, 4, 4]),
   num_head_channels: size(64),
   context_dim: size(1024),
@@ -20,7 +21,7 @@ export type UNetSizes = z.infer<typeof unet>;
 const resampler = (queries: number, input: number, length: number) =>
   z.looseObject({
     dim: size(1024),
-    depth: size(4),
+    depth: layerCount.default(4),
     dim_head: size(64),
     heads: size(12),
     num_queries: size(queries),
@@ -33,7 +34,7 @@ export type ResamplerSizes = z.infer<ReturnType<typeof resampler>>;
 
 const clip = z.looseObject({
   width: size(1280),
-  layers: size(32),
+  layers: layerCount.default(32),
   heads: z.int().positive().optional(),
   /** Of the text half, which is in the files and never used. */
   text_width: size(1024),
@@ -48,7 +49,7 @@ const autoencoder = z.looseObject({
   out_ch: size(3),
   ch: size(128),
   ch_mult: sizes([1, 2, 4, 4]),
-  num_res_blocks: size(2),
+  num_res_blocks: layerCount.default(2),
   norm_num_groups: size(32),
 });
 

@@ -15,7 +15,7 @@ const settings = z.looseObject({
       condition_frame_length: z.int().positive().default(4),
       image_size: z.tuple([z.int().positive(), z.int().positive()]).default([256, 256]),
       cuda_graph: z.boolean().default(true).describe("replay captured sampling of small batches on a GPU"),
-      num_sampling_steps: z.int().positive().default(10),
+      num_sampling_steps: z.int().positive().max(1000).default(10),
       scheduler: z.looseObject({ use_timestep_transform: z.boolean().default(true) }).prefault({}),
       model: z.looseObject({ from_pretrained: z.string().optional() }).default({}),
       vae: z

@@ -1,9 +1,10 @@
 /** Sizes of an OpenSora world, read from the `config.json` of its folder under the published names. */
 import { z } from "zod";
+import { layerCount } from "#nn";
 
 /** STDiT3-XL/2 is the default, as in `RLinf/RLinf-OpenSora-LIBERO-*`. */
 export const stdit3Sizes = z.looseObject({
-  depth: z.int().positive().default(28),
+  depth: layerCount.default(28),
   hidden_size: z.int().positive().default(1152),
   num_heads: z.int().positive().default(16),
   mlp_ratio: z.number().positive().default(4),

@@ -7,7 +7,7 @@
 import { join } from "node:path";
 import { z } from "zod";
 import { readJsonFile } from "#formats";
-import type { ModuleOptions } from "#nn";
+import { layerCount, type ModuleOptions } from "#nn";
 import { UserError } from "#registry";
 import { AutoencoderKL, sdxlSizes } from "../autoencoder-kl/autoencoder-kl.ts";
 import { descriptionOf, readSizes, readWeights, renamed } from "../weight-files.ts";
@@ -32,7 +32,7 @@ const vaeConfig = z.looseObject({
     .array(z.int().positive())
     .min(1)
     .default([...sdxlSizes.block_out_channels]),
-  layers_per_block: z.int().positive().default(sdxlSizes.layers_per_block),
+  layers_per_block: layerCount.default(sdxlSizes.layers_per_block),
   norm_num_groups: z.int().positive().default(sdxlSizes.norm_num_groups),
   latent_channels: z.int().positive().default(sdxlSizes.latent_channels),
   in_channels: z.int().positive().default(sdxlSizes.in_channels),

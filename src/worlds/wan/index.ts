@@ -13,7 +13,7 @@ const settings = z.looseObject({
   chunk: z.int().positive().default(8),
   condition_frame_length: z.int().positive().default(5),
   num_frames: z.int().positive().default(13),
-  num_inference_steps: z.int().positive().default(5),
+  num_inference_steps: z.int().positive().max(1000).default(5),
   image_size: z.tuple([z.int().positive(), z.int().positive()]).default([256, 256]),
   reset_gripper_open: z.boolean().default(true),
   vae_micro_batch_size: z.int().positive().default(8).describe("videos per call of the autoencoder"),

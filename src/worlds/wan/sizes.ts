@@ -1,5 +1,6 @@
 /** Sizes of a Wan world. Published folders carry no config file: the defaults are theirs; ours write `config.json`. */
 import { z } from "zod";
+import { layerCount } from "#nn";
 
 /** Mean and spread of the 48 latent channels of the Wan 2.2 autoencoder. */
 const latentMean = [
@@ -21,7 +22,7 @@ export const wanSizes = z.looseObject({
   dim: size(3072),
   num_heads: size(24),
   ffn_dim: size(14336),
-  num_layers: size(30),
+  num_layers: layerCount.default(30),
   freq_dim: size(256),
   z_dim: size(48),
   action_dim: size(7),
@@ -29,7 +30,7 @@ export const wanSizes = z.looseObject({
   vae_dim: size(160),
   vae_dec_dim: size(256),
   dim_mult: z.array(z.int().positive()).min(3).default([1, 2, 4, 4]),
-  num_res_blocks: size(2),
+  num_res_blocks: layerCount.default(2),
   vae_mean: z.array(z.number()).default(latentMean),
   vae_std: z.array(z.number().positive()).default(latentStd),
   sigma_shift: z.number().positive().default(5),
