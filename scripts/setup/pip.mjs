@@ -85,14 +85,15 @@ export function venvVersion() {
   return version.split(".").map(Number);
 }
 
-/** Whether the reader's pip settings (files or PIP_* variables) name an index or a folder of wheels. */
+let ownIndex;
+
+/** Whether the reader's pip settings (files or PIP_* variables) name an index or a folder of wheels; asked once. */
 function hasOwnIndex() {
-  const answer = spawnSync(python, ["-m", "pip", "config", "list", ...always], {
-    encoding: "utf8",
-    env: pipEnvironment(),
-    timeout: 20_000,
-  });
-  return /\.(index-url|extra-index-url|find-links)=/.test(answer.stdout ?? "");
+  if (ownIndex !== undefined) return ownIndex;
+  const ask = ["-m", "pip", "config", "list", ...always];
+  const answer = spawnSync(python, ask, { encoding: "utf8", env: pipEnvironment(), timeout: 60_000 });
+  ownIndex = /\.(index-url|extra-index-url|find-links)=/.test(answer.stdout ?? "");
+  return ownIndex;
 }
 
 /** What pip would install for one requirement: its version, file address and own requirements. */

@@ -144,7 +144,7 @@ async function fetchCudaBuild(fetched) {
     fetched.progress.advise(`an NVIDIA GPU is here, but ${found}`);
   } else {
     fetched.progress.note(
-      "  fetching the CUDA build of torch (530 MB) and NVIDIA's libraries (about 1.9 GB)",
+      "  fetching the CUDA build of torch (530 MB) and NVIDIA's libraries (about 2.0 GB)",
     );
     await installWheels(libraries, { ...fetched, dependencies: true });
   }

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, test } from "node:test";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { pythonTag, writeWheel } from "./small-wheel.ts";
 
 const module = (name: string) => import(new URL(name, import.meta.url).href);
 const { cudaRequirements, runtimeRequirements } = await module("./torch-wheel.mjs");
@@ -92,18 +93,6 @@ test("of torch's own requirements the CPU half needs the CUDA runtime and the pr
   assert.deepEqual(runtimeRequirements([...older, `nvidia-cublas-cu12==12.8.4.1${linux}`]), older);
 });
 
-/** A wheel that pip takes for MuJoCo 3.3.7, with a library of our making. */
-const forge = `import sys, sysconfig, zipfile
-tag = f"cp{sys.version_info[0]}{sys.version_info[1]}"
-name = f"mujoco-3.3.7-{tag}-{tag}-manylinux_2_27_{sys.argv[2]}.manylinux_2_28_{sys.argv[2]}.whl"
-info = "mujoco-3.3.7.dist-info"
-with zipfile.ZipFile(f"{sys.argv[1]}/{name}", "w") as z:
-    z.writestr("mujoco/libmujoco.so.3.3.7", "forged")
-    z.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\\nName: mujoco\\nVersion: 3.3.7\\n")
-    z.writestr(f"{info}/WHEEL", f"Wheel-Version: 1.0\\nGenerator: x\\nRoot-Is-Purelib: false\\nTag: {tag}-{tag}-linux\\n")
-    z.writestr(f"{info}/RECORD", "")
-`;
-
 test("set-up unpacks nothing of a forged MuJoCo that pip was given", async () => {
   const checkout = join(folder, "checkout");
   cpSync(dirname(fileURLToPath(import.meta.url)), join(checkout, "scripts", "setup"), { recursive: true });
@@ -113,8 +102,10 @@ test("set-up unpacks nothing of a forged MuJoCo that pip was given", async () =>
   const program = `import { mujocoWheel } from ${JSON.stringify(pathToFileURL(join(checkout, "scripts/setup/mujoco-wheel.mjs")).href)};
     await mujocoWheel.run({ detail() {}, progress: { advise: console.log } }).catch((error) => console.log(error.name, error.message));
     console.log("done", mujocoWheel.isDone());`;
-  const python = process.env.REVERIE_PYTHON ?? "python3";
-  assert.equal(spawnSync(python, ["-c", forge, wheels, processor]).status, 0);
+  const tag = `${pythonTag()}-${pythonTag()}`;
+  const platform = `manylinux_2_27_${processor}.manylinux_2_28_${processor}`;
+  const contents = { "mujoco/libmujoco.so.3.3.7": "forged" };
+  writeWheel(wheels, { file: `mujoco-3.3.7-${tag}-${platform}.whl`, contents });
   const env = { ...process.env, PIP_FIND_LINKS: wheels, PIP_NO_INDEX: "1" };
   const { stdout } = spawnSync(process.execPath, ["--input-type=module", "--eval", program], {
     env,

@@ -44,7 +44,7 @@ export function findMissing({ machine, torch, mujoco, renderers, setUp, extras }
 
 /** Set-up takes the CUDA build when it finds a GPU; one that came later has to be asked for. */
 const useGpu =
-  "REVERIE_TORCH_BUILD=cuda npm run native    (2.4 GB; or set REVERIE_TORCH to an installed CUDA build)";
+  "REVERIE_TORCH_BUILD=cuda npm run native    (2.5 GB; or set REVERIE_TORCH to an installed CUDA build)";
 const installRenderers = "apt-get install -y --no-install-recommends libegl1 libegl-mesa0 libgl1-mesa-dri";
 const leastDiskGiB = 5; // a run's checkpoints and logs
 
