@@ -39,6 +39,8 @@ export interface StartPool {
   readonly tasks: readonly string[];
   /** How many there are in all. */
   readonly starts: number;
+  /** Of each task, by its number; 0 for those that are not played. */
+  readonly trials: readonly number[];
   restart(): void;
   /** What a slot plays; undefined when it rests because all starts are dealt. */
   startOf(slot: number): { readonly task: number; readonly trial: number } | undefined;

@@ -29,9 +29,13 @@ const reporter: Reporter = {
 };
 
 let stopAsked = false;
+const part = { share: request.work === "evaluate" ? (request.share ?? 1) : 1 };
 let running: Run | undefined;
 port.on("message", (message: ToEngine) => {
-  if (message.kind !== "stop") return;
+  if (message.kind === "shorten") {
+    part.share = Math.min(part.share, message.share);
+    return;
+  }
   stopAsked = true;
   running?.stop();
 });
@@ -46,7 +50,7 @@ async function work(): Promise<void> {
   for (const severity of ["warning", "note"] as const)
     for (const line of remarkLines(checked.problems, severity)) reporter.say(`${severity}: ${line}`);
   if (request.work === "evaluate") {
-    const file = describeEvaluation(checked, await evaluateOnly(checked, reporter));
+    const file = describeEvaluation(checked, await evaluateOnly(checked, reporter, part));
     writeEvaluation(request.resultFile, file);
     return;
   }

@@ -13,9 +13,12 @@ export type EngineRequest = {
   readonly config: string;
   readonly overrides: readonly string[];
   readonly configPath?: string | undefined;
-} & ({ readonly work: "train" } | { readonly work: "evaluate"; readonly resultFile: string });
+} & (
+  | { readonly work: "train" }
+  | { readonly work: "evaluate"; readonly resultFile: string; readonly share?: number | undefined }
+);
 
-export type ToEngine = { readonly kind: "stop" };
+export type ToEngine = { readonly kind: "stop" } | { readonly kind: "shorten"; readonly share: number };
 
 export type FromEngine =
   | { readonly kind: "opened"; readonly step: number; readonly totalSteps: number }
@@ -39,6 +42,8 @@ export interface EngineHandle {
   readonly at: string;
   /** Ends the run, with a checkpoint of the steps that are done. */
   stop(): void;
+  /** Lets an evaluation play only this part of every task's starts. */
+  shorten(share: number): void;
   /** Ends it now; one that hangs is given up after a few seconds. */
   kill(): Promise<void>;
 }
@@ -121,6 +126,7 @@ export function startEngine(
       standstill.begin(patience.stop);
       worker.postMessage({ kind: "stop" } satisfies ToEngine);
     },
+    shorten: (share) => worker.postMessage({ kind: "shorten", share } satisfies ToEngine),
     kill: () => endThread(worker),
   };
 }

@@ -4,10 +4,16 @@ import type { CheckedConfig } from "#config";
 import type { Decider } from "#workers";
 import { startRollouts } from "./assemble.ts";
 import { type EvaluationResult, Evaluator } from "./evaluation/evaluate.ts";
+import type { EvaluationShare } from "./evaluation/play.ts";
 import { readWeights } from "./lay-over.ts";
 import type { Reporter } from "./reporter.ts";
 
-export async function evaluateOnly(checked: CheckedConfig, reporter: Reporter): Promise<EvaluationResult> {
+/** @param part which part of every task's starts; may be lowered while it runs. */
+export async function evaluateOnly(
+  checked: CheckedConfig,
+  reporter: Reporter,
+  part?: EvaluationShare,
+): Promise<EvaluationResult> {
   reporter.doing("load_policy");
   const rollouts = await startRollouts(checked, undefined);
   const { ckpt_path: over } = checked.config.runner;
@@ -17,6 +23,7 @@ export async function evaluateOnly(checked: CheckedConfig, reporter: Reporter): 
     reporter.doing("start_envs");
     return await evaluator.evaluate({
       extent: "all",
+      part,
       onProgress: (done, total) => reporter.doing("eval", done, total),
     });
   } finally {

@@ -19,6 +19,12 @@ const jobFile = z.strictObject({
     .strictObject({ steps: z.int(), planned_steps: z.int(), ended_by: z.enum(["steps", "time"]) })
     .nullable()
     .describe("set when the training is over"),
+  share_of_starts: z
+    .number()
+    .positive()
+    .max(1)
+    .default(1)
+    .describe("of every task, that the evaluations play; below 1 where there was no time for all"),
 });
 export type JobState = z.infer<typeof jobFile>;
 
@@ -69,6 +75,7 @@ export function parseJob(argv: string[], usage: string): Job {
     minutes: minutes ?? defaultMinutes,
     seconds: 0,
     trained: null,
+    share_of_starts: 1,
   };
   return { folder, state, resumed: false };
 }

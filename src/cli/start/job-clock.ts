@@ -17,7 +17,7 @@ export interface JobClockOptions {
 }
 
 /** Film, picture and files, in seconds. */
-const reportSeconds = 20;
+export const reportSeconds = 20;
 
 export class JobClock {
   readonly #limit: number;
@@ -27,6 +27,7 @@ export class JobClock {
   #part: JobPart = "before";
   #partBegan = 0;
   #share = 0; // of an evaluation, 0 to 1
+  #playBegan = Number.NaN; // ms, when a part's episodes began
   #evaluation = 0; // seconds of the first evaluation
   #steps: TimeLeft | undefined;
   #stepBegan = 0; // ms
@@ -44,6 +45,7 @@ export class JobClock {
     this.#part = part;
     this.#partBegan = this.#now();
     this.#share = 0;
+    this.#playBegan = Number.NaN;
   }
 
   /** The first evaluation is over, now or in an earlier call. */
@@ -53,6 +55,20 @@ export class JobClock {
 
   evaluated(done: number, total: number): void {
     this.#share = total > 0 ? done / total : 0;
+    if (Number.isNaN(this.#playBegan)) this.#playBegan = this.#now();
+  }
+
+  /** Seconds until the evaluation's episodes began, and while all of them are played; undefined while that is a guess. */
+  evaluationSpeed(): { readonly opening: number; readonly playing: number } | undefined {
+    if (this.#share < 0.15) return undefined;
+    return {
+      opening: (this.#playBegan - this.#partBegan) / 1000,
+      playing: (this.#now() - this.#playBegan) / 1000 / this.#share,
+    };
+  }
+
+  get limit(): number {
+    return this.#limit;
   }
 
   trainingOpened(doneSteps: number, totalSteps: number): void {

@@ -6,7 +6,7 @@
  */
 import { existsSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
-import type { CheckedConfig } from "#config";
+import { type CheckedConfig, planBatch } from "#config";
 import { readMetricsFile } from "#metrics";
 import { UserError } from "#registry";
 import {
@@ -26,7 +26,9 @@ import {
 } from "#training";
 import { type Job, type JobState, keepJob } from "./arguments.ts";
 import { type Evaluated, freshEpisodes, freshOverrides, secondsOf } from "./both-evaluations.ts";
+import { planEvaluations } from "./evaluation-plan.ts";
 import { filmPairs } from "./film-pairs.ts";
+import { reportSeconds } from "./job-clock.ts";
 import type { JobScreen } from "./job-screen.ts";
 import type { Stopping } from "./stopping.ts";
 
@@ -37,6 +39,9 @@ export interface JobResult {
   /** What was changed in the configuration. */
   readonly overrides: readonly string[];
 }
+
+/** A step's episodes all run to their end, and what they taught is learned: about twice the time of an evaluation's. */
+const learningShare = 2;
 
 const runOverrides = (folder: string, { overrides }: JobState): string[] => [
   `runner.logger.log_path=${folder}`,
@@ -60,6 +65,8 @@ export class MainJob {
   readonly #screen: JobScreen;
   readonly #stopping: Stopping;
   #state: JobState;
+  #planned = false;
+  #episodesPerStep = 0;
 
   constructor({ folder, state }: Job, screen: JobScreen, stopping: Stopping) {
     this.#folder = folder;
@@ -70,6 +77,8 @@ export class MainJob {
 
   async run(): Promise<JobResult> {
     this.#keep({});
+    const { config, worlds } = await this.#read([]);
+    this.#episodesPerStep = planBatch(config, worlds).columns;
     const before = await this.#evaluateBoth("before", []);
     const { success, seconds } = before.stored;
     this.#screen.measured({ success, seconds: seconds + (before.fresh?.seconds ?? 0) });
@@ -116,14 +125,24 @@ export class MainJob {
         ...this.#state.overrides,
         ...changes,
       ];
+      let engine: EngineHandle | undefined;
       const watcher: EngineWatcher = {
         ...this.#screen,
         doing: (phase, done, total) => {
-          if (done === undefined || total === undefined) this.#screen.doing(phase);
-          else this.#screen.doing(phase, others.before + done, others.before + total + others.after);
+          if (done === undefined || total === undefined) return this.#screen.doing(phase);
+          const after = Math.ceil(others.after * this.#state.share_of_starts);
+          this.#screen.doing(phase, others.before + done, others.before + total + after);
+          if (name === "before") this.#planEvaluations({ stored: total, fresh: others.after }, engine);
         },
       };
-      await this.#stopping.run({ work: "evaluate", ...this.#config(), overrides, resultFile }, watcher);
+      const share = this.#state.share_of_starts;
+      await this.#stopping.run(
+        { work: "evaluate", ...this.#config(), overrides, resultFile, share },
+        watcher,
+        (started) => {
+          engine = started;
+        },
+      );
     }
     const file = readEvaluation(resultFile);
     const { success, episodes } = file;
@@ -131,6 +150,26 @@ export class MainJob {
       `  ${startsName(file.protocol.starts)}: success ${percent(success)} of ${episodes} episodes`,
     );
     return file;
+  }
+
+  /** Once, when the first evaluation has shown how fast this machine is: may all be shorter, so that there is time to learn? */
+  #planEvaluations(episodes: { stored: number; fresh: number }, engine: EngineHandle | undefined): void {
+    const { clock } = this.#screen;
+    const speed = this.#planned ? undefined : clock.evaluationSpeed();
+    if (!speed) return;
+    this.#planned = true;
+    const { stored, fresh } = episodes;
+    const { share, notes } = planEvaluations({
+      limit: clock.limit,
+      opening: speed.opening * (fresh > 0 ? 2 : 1),
+      playing: speed.playing,
+      step: learningShare * speed.playing * (this.#episodesPerStep / (stored + fresh)),
+      report: reportSeconds,
+    });
+    for (const note of notes) this.#screen.say(note);
+    if (share === 1) return;
+    this.#keep({ share_of_starts: share });
+    engine?.shorten(share);
   }
 
   async #train(): Promise<void> {

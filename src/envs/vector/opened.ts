@@ -46,11 +46,12 @@ export async function openSimulator(section: Section, place: EnvPlace): Promise<
 
 function poolOf(env: SimulatorEnv): StartPool {
   const { suite, settings } = env;
-  const chosen = settings.task_id_filter ?? suite.tasks.map((_, task) => task);
-  const counts = chosen.map((task) => env.trials[task]!);
+  const chosen = new Set(settings.task_id_filter ?? suite.tasks.keys());
+  const trials = env.trials.map((count, task) => (chosen.has(task) ? count : 0));
   return {
     tasks: suite.tasks.map(({ name }) => name),
-    starts: counts.reduce((sum, count) => sum + count, 0),
+    starts: trials.reduce((sum, count) => sum + count, 0),
+    trials,
     restart: () => env.restartEvaluation(),
     startOf: (slot) => env.startOf(slot),
   };

@@ -7,19 +7,30 @@ import { type Decider, EpisodeLog, type PolicyLine } from "#workers";
 import { openStages, type Stage } from "../assemble.ts";
 import { seedOffset } from "../crew.ts";
 import { playTogether } from "../play-together.ts";
-import { type EpisodeResult, type PassResult, type PassRules, playPass } from "./play.ts";
+import {
+  type EpisodeResult,
+  type EvaluationShare,
+  type PassResult,
+  type PassRules,
+  playPass,
+  startsWithin,
+} from "./play.ts";
 
 export interface EvaluationResult {
   readonly episodes: readonly EpisodeResult[];
   readonly metrics: Record<string, number>; // eval/…
   readonly sampling: SamplingMode;
   readonly passes: number;
+  /** The part of every task's starts that was played; 1: all. */
+  readonly share: number;
   readonly seconds: number;
 }
 
 export interface EvaluationWishes {
   /** `budget`: as many episodes as `rollout_epoch` and `max_steps_per_rollout_epoch` allow. `all`: every start, in whole passes. */
   readonly extent: "budget" | "all";
+  /** With `all`: which part of every task's starts. May be lowered while the evaluation runs. */
+  readonly part?: EvaluationShare | undefined;
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
   /** Gives the evaluation up; what was played counts for nothing. */
   readonly signal?: AbortSignal | undefined;
@@ -37,7 +48,12 @@ export class Evaluator {
     this.#say = say;
   }
 
-  async evaluate({ extent, onProgress, signal }: EvaluationWishes): Promise<EvaluationResult> {
+  async evaluate({
+    extent,
+    part = { share: 1 },
+    onProgress,
+    signal,
+  }: EvaluationWishes): Promise<EvaluationResult> {
     const began = performance.now();
     const stages = await this.#open();
     const { config, worlds } = this.#checked;
@@ -48,15 +64,19 @@ export class Evaluator {
     const passes = extent === "all" ? wholePasses(section, starts) : 1;
     const sampling = samplingMode(config, "eval");
     let done = 0;
-    const total =
-      extent === "all" ? passes * starts : Math.min(starts, this.#slots() * section.rollout_epoch);
+    const { trials = [starts] } = stages[0]?.opened.pool ?? {};
+    const total = (): number =>
+      extent === "all"
+        ? passes * trials.reduce((sum, count) => sum + startsWithin(count, part.share), 0)
+        : Math.min(starts, this.#slots() * section.rollout_epoch);
     const onEpisodes = (count: number): void => {
       done += count;
-      onProgress?.(done, total);
+      onProgress?.(Math.min(done, total()), total());
     };
     const rules = {
       stream: Stream.ofRun(config.runner.seed).branch("evaluation"),
       autoReset: section.auto_reset,
+      extent: part,
       decisions: extent === "all" && stages[0]?.opened.pool ? Number.POSITIVE_INFINITY : decisions,
       onEpisodes,
     };
@@ -64,14 +84,19 @@ export class Evaluator {
     const played = await playTogether(players, (lines) =>
       Promise.all(stages.map(({ opened }, i) => playPasses(opened, lines[i] as PolicyLine, passes, rules))),
     );
+    // Played before the evaluation was shortened; its fellows of other tasks were not.
+    const { tasks = [] } = stages[0]?.opened.pool ?? {};
+    const isWanted = ({ task, trial }: EpisodeResult): boolean =>
+      part.share >= 1 || trial < startsWithin(trials[tasks.indexOf(task)] ?? 0, part.share);
     const log = new EpisodeLog();
-    for (const part of played.flat()) log.add(part.log);
+    for (const pass of played.flat()) log.add(pass.log);
     for (const worker of this.#rollouts) worker.takeSeconds();
     return {
-      episodes: inOrder(played.flat().flatMap(({ episodes }) => episodes)),
+      episodes: inOrder(played.flat().flatMap(({ episodes }) => episodes)).filter(isWanted),
       metrics: log.metrics("eval"),
       sampling,
       passes,
+      share: part.share,
       seconds: (performance.now() - began) / 1000,
     };
   }

@@ -155,6 +155,37 @@ test("an evaluation plays as many fresh starts of each task as asked for, once e
   assert.deepEqual([kind, seed, seen], ["fresh", 1, "no"]);
 });
 
+test("a shortened evaluation plays the first starts of every task, also when it is shortened while it runs", async () => {
+  const logs = mkdtempSync(join(tmpdir(), "reverie-eval-"));
+  const overrides = [
+    ...tinyOverrides({ model, logs }),
+    "env.eval.task_id_filter=[1,3]",
+    "env.eval.total_num_envs=20",
+  ];
+  for (const autoReset of ["True", "False"]) {
+    const checked = await readRun("tabletop_spatial_grpo_openvlaoft_mini", {
+      overrides: [...overrides, "runner.only_eval=True", `env.eval.auto_reset=${autoReset}`],
+    });
+    const part = { share: 1 };
+    const reporter = {
+      ...silent,
+      doing(_phase: string, done = 0, total = 0) {
+        assert.ok(done <= total);
+        if (done >= 30) part.share = 0.4; // of 50 starts each; the 20 first ones
+      },
+    };
+    const { episodes, share } = await evaluateOnly(checked, reporter, part);
+    assert.equal(share, 0.4);
+    const first20 = Array.from({ length: 20 }, (_, trial) => trial);
+    for (const task of new Set(episodes.map((episode) => episode.task)))
+      assert.deepEqual(
+        episodes.flatMap((one) => (one.task === task ? [one.trial] : [])),
+        first20,
+      );
+    assert.equal(episodes.length, 40);
+  }
+});
+
 /** The shipped policy, which solves some starts and not others: what differs would show. */
 const shipped = fileURLToPath(new URL("../../../checkpoints/openvla-oft-mini", import.meta.url));
 const real = [

@@ -17,10 +17,21 @@ export interface EpisodeResult {
   readonly length: number; // actions
 }
 
+/** 1: all starts. Less: the first of each task, so that two evaluations with the same share play the same. */
+export interface EvaluationShare {
+  share: number;
+}
+
+/** How many of a task's starts a share is: at least one. */
+export const startsWithin = (count: number, share: number): number =>
+  Math.min(count, Math.max(1, Math.ceil(count * share)));
+
 export interface PassRules {
   readonly pass: number;
   readonly stream: Stream;
   readonly autoReset: boolean;
+  /** Which part of every task's starts is played, read at every decision: an evaluation may be shortened while it runs. */
+  readonly extent?: EvaluationShare | undefined;
   /** Most decisions per slot; a pass ends before when all starts are played. */
   readonly decisions: number;
   readonly onEpisodes?: ((count: number) => void) | undefined;
@@ -91,9 +102,15 @@ class Pass {
   starts(): Map<number, Start> {
     const playing = this.#over.flatMap((over, slot) => {
       const start = over ? undefined : this.#pool.startOf(slot);
-      return start ? [[slot, start] as const] : [];
+      return start && this.#isWanted(start) ? [[slot, start] as const] : [];
     });
     return new Map(playing);
+  }
+
+  /** Starts are dealt in the order of their trials, so that those which are left out come last. */
+  #isWanted({ task, trial }: Start): boolean {
+    const { share } = this.#rules.extent ?? { share: 1 };
+    return share >= 1 || trial < startsWithin(this.#pool.trials[task] ?? 0, share);
   }
 
   seed(slot: number): bigint {
@@ -145,6 +162,7 @@ function anonymousPool({ env }: OpenedEnv): StartPool {
   return {
     tasks: ["all"],
     starts: env.size,
+    trials: [Number.POSITIVE_INFINITY],
     restart: () => env.updateResetIds(),
     startOf: (slot) => ({ task: 0, trial: env.resetIds[slot] ?? slot }),
   };

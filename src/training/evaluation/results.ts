@@ -33,7 +33,7 @@ export type EvaluationFile = z.infer<typeof evaluationFile>;
 export function describeEvaluation(checked: CheckedConfig, result: EvaluationResult): EvaluationFile {
   const { config } = checked;
   const section = config.env.eval ?? config.env.train;
-  const { episodes, sampling, passes, seconds } = result;
+  const { episodes, sampling, passes, share, seconds } = result;
   const rateOf = (chosen: EvaluationResult["episodes"]): Rate =>
     successRate(chosen.filter(({ success }) => success).length, chosen.length);
   const tasks = [...new Set(episodes.map(({ task }) => task))].map((task) => ({
@@ -49,6 +49,7 @@ export function describeEvaluation(checked: CheckedConfig, result: EvaluationRes
       suite: typeof section.task_suite_name === "string" ? section.task_suite_name : null,
       passes,
       starts: startsPlayed(checked),
+      ...(share < 1 && { share_of_starts: share }),
       sampling: sampling.mode,
       temperature: sampling.mode === "sample" ? sampling.temperature : null,
       top_k: sampling.topK,
