@@ -1,5 +1,6 @@
 /** `eval CONFIG`: plays every start of the evaluation's suite and says how often the policy succeeds, task by task. */
 import { join } from "node:path";
+import { counted } from "#metrics";
 import { dryRun, evaluationTable, patienceOf, readEvaluation, readRun, startsText } from "#training";
 import type { Command } from "./command.ts";
 import {
@@ -55,7 +56,7 @@ export async function runEvaluation(wishes: RunArguments): Promise<void> {
   const { sampling, temperature, passes } = file.protocol;
   const how = sampling === "sample" ? `sampled at temperature ${temperature}` : "greedy";
   console.log(
-    `${file.protocol.suite ?? file.protocol.env}, ${how}, ${passes === 1 ? "one pass" : `${passes} passes`}, ${file.model}`,
+    `${file.protocol.suite ?? file.protocol.env}, ${how}, ${counted(Number(passes), "pass", "passes")}, ${file.model}`,
   );
   console.log(`${startsText(file.protocol.starts)}\n`);
   console.log(evaluationTable(file));

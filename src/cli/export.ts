@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { exportLerobot, openDemonstrations } from "#envs";
+import { counted } from "#metrics";
 import { UserError } from "#registry";
 import type { Command } from "./command.ts";
 
@@ -25,6 +26,6 @@ export const exportCommand: Command = {
     if (demonstrations.episodes.length === 0) throw new UserError(`${from} holds no episode to export`);
     mkdirSync(to, { recursive: true });
     exportLerobot(demonstrations, to, ({ done, total }) => console.error(`shard ${done} of ${total}`));
-    console.log(`${demonstrations.episodes.length} episodes as a LeRobot dataset (v3.0) in ${to}`);
+    console.log(`${counted(demonstrations.episodes.length, "episode")} as a LeRobot dataset (v3.0) in ${to}`);
   },
 };

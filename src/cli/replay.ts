@@ -1,6 +1,7 @@
 /** `replay FILE…`: plays recorded episodes again and says whether they are the same, bit for bit. */
 import { parseArgs } from "node:util";
 import { replayEpisode } from "#envs";
+import { counted } from "#metrics";
 import { UserError } from "#registry";
 import type { Command } from "./command.ts";
 
@@ -21,7 +22,7 @@ export const replayCommand: Command = {
       for (const verdict of verdicts)
         console.log(
           verdict.identical
-            ? `${verdict.path}: identical (${verdict.steps} steps, ${verdict.success ? "success" : "failure"})`
+            ? `${verdict.path}: identical (${counted(verdict.steps, "step")}, ${verdict.success ? "success" : "failure"})`
             : `${verdict.path}: differs at step ${verdict.step} of ${verdict.steps}: ${verdict.reason}`,
         );
     if (verdicts.some(({ identical }) => !identical)) process.exitCode = 1;

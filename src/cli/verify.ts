@@ -1,6 +1,7 @@
 /** `verify DIR`: whether checkpoints are whole, file by file: of one checkpoint, or of all in a run's folder. */
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
+import { counted } from "#metrics";
 import { UserError } from "#registry";
 import { findDamage, listCheckpoints } from "#training";
 import type { Command } from "./command.ts";
@@ -18,7 +19,7 @@ export const verifyCommand: Command = {
     const damaged = folders.filter((folder) => !isWhole(folder));
     if (damaged.length > 0)
       throw new UserError(
-        `damaged: ${damaged.length} of ${folders.length} checkpoints; a run resumes from the newest whole one`,
+        `damaged: ${damaged.length} of ${counted(folders.length, "checkpoint")}; a run resumes from the newest whole one`,
       );
   },
 };

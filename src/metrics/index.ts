@@ -1,6 +1,7 @@
 /** Named numbers: their catalogue, their averages and times, and everything that they are written to. */
 export { Averages } from "./averages.ts";
 export { type MetricEntry, metricCatalogue, renderCatalogue, withAliases } from "./catalogue.ts";
+export { counted } from "./counted.ts";
 export { formatDuration, leftText } from "./duration.ts";
 export { decodeLine, JsonlWriter, type MetricsLine, readMetricsFile } from "./jsonl-writer.ts";
 export { LiveBlock, type LiveBlockOptions, type Screen } from "./live-block.ts";

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { Averages } from "./averages.ts";
 import { metricCatalogue, renderCatalogue, withAliases } from "./catalogue.ts";
+import { counted } from "./counted.ts";
 import { formatDuration } from "./duration.ts";
 import { JsonlWriter, readMetricsFile } from "./jsonl-writer.ts";
 import { formatNumber, formatTable } from "./table-writer.ts";
@@ -155,4 +156,11 @@ test("durations and numbers are short and readable", () => {
   const numbers = [0.123456, 1e-7, 12, 123456.7, Number.NaN, -0.5].map(formatNumber);
   assert.deepEqual(numbers, ["0.1235", "1.000e-7", "12", "1.235e+5", "NaN", "-0.5"]);
   assert.equal(formatTable({ "b/long": 1, a: 0.5 }), "  a       0.5\n  b/long  1");
+});
+
+test("one of something is not several", () => {
+  assert.deepEqual(
+    [counted(1, "step"), counted(0, "step"), counted(2, "pass", "passes")],
+    ["1 step", "0 steps", "2 passes"],
+  );
 });

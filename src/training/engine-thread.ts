@@ -3,6 +3,8 @@
  *
  * It reads the configuration itself (what was checked holds functions, which do not travel), runs, and reports by messages.
  */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { parentPort, workerData } from "node:worker_threads";
 import { beatHeart } from "#cluster";
 import { remarkLines } from "#config";
@@ -12,7 +14,7 @@ import { evaluateOnly } from "./evaluate-only.ts";
 import { describeEvaluation, writeEvaluation } from "./evaluation/results.ts";
 import { readRun } from "./read-run.ts";
 import type { Reporter } from "./reporter.ts";
-import { Run } from "./run.ts";
+import { Run, writeSettings } from "./run.ts";
 import { train } from "./train.ts";
 
 const { data: request } = workerData as { data: EngineRequest };
@@ -50,6 +52,8 @@ async function work(): Promise<void> {
   for (const severity of ["warning", "note"] as const)
     for (const line of remarkLines(checked.problems, severity)) reporter.say(`${severity}: ${line}`);
   if (request.work === "evaluate") {
+    const trained = existsSync(join(checked.config.runner.logger.log_path, "metrics.jsonl"));
+    writeSettings(checked, trained ? "eval-config.yaml" : "config.yaml"); // a run's own configuration stays
     const file = describeEvaluation(checked, await evaluateOnly(checked, reporter, part));
     writeEvaluation(request.resultFile, file);
     return;

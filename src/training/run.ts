@@ -6,7 +6,7 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type CheckedConfig, plain, planBatch, toYaml } from "#config";
-import { type Metrics, type MetricsWriter, openRunLog, readMetricsFile, Timers } from "#metrics";
+import { counted, type Metrics, type MetricsWriter, openRunLog, readMetricsFile, Timers } from "#metrics";
 import { type Rgb, tile } from "#pictures";
 import { UserError } from "#registry";
 import { Abandoned, abandonable } from "./abandon.ts";
@@ -294,7 +294,7 @@ function startingPoint(
       `${folder} cannot be resumed from:\n${faults.map((fault) => `  ${fault}`).join("\n")}`,
     );
   const state = readState(folder);
-  say(`resuming from ${folder}: ${state.step} steps done`);
+  say(`resuming from ${folder}: ${counted(state.step, "step")} done`);
   return { folder, state };
 }
 
@@ -313,8 +313,8 @@ function metricsOf({ config }: CheckedConfig, step: number): Metrics {
 }
 
 /** The resolved configuration, beside what it made. */
-function writeSettings(checked: CheckedConfig): void {
+export function writeSettings(checked: CheckedConfig, name = "config.yaml"): void {
   const { log_path: folder } = checked.config.runner.logger;
   mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, "config.yaml"), toYaml(checked.tree));
+  writeFileSync(join(folder, name), toYaml(checked.tree));
 }

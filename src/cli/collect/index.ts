@@ -2,8 +2,10 @@
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
 import { type CollectSettings, collectSettingsSchema, findSuite, suiteNames } from "#envs";
+import { counted } from "#metrics";
 import { UserError } from "#registry";
 import type { Command } from "../command.ts";
+import { nextText } from "../next-commands.ts";
 import { checked, emptyFolder, wholeNumber } from "../option-values.ts";
 import { collectDemonstrations } from "./collect.ts";
 import { ProgressLine } from "./progress-line.ts";
@@ -71,7 +73,9 @@ export const collectCommand: Command = {
     line.end();
     for (const { sentence, successes, attempts } of result.tasks)
       console.log(`${String(successes).padStart(6)} of ${attempts}  ${sentence}`);
-    console.log(`${result.episodes} episodes, ${result.frames} frames in ${out}`);
+    console.log(`${counted(result.episodes, "episode")}, ${counted(result.frames, "frame")} in ${out}`);
+    const learn = ["sft", "--data", out, "--new", "mini", "--out", `runs/${suite}`];
+    console.log(nextText([{ words: learn, why: "a small policy learns from them" }]));
   },
 };
 

@@ -9,7 +9,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type Demonstrations, openDemonstrations } from "#envs";
 import { readJsonFile, readSafetensors, writeJsonFile, writeSafetensors } from "#formats";
-import { JsonlWriter } from "#metrics";
+import { counted, JsonlWriter } from "#metrics";
 import { loadPolicy, type Policy } from "#policies";
 import { UserError } from "#registry";
 import { allowTf32, type DType, manualSeed } from "#tensor";
@@ -23,7 +23,9 @@ import {
   writeTrainedOn,
 } from "#training";
 import type { Command } from "../command.ts";
+import { type NextCommand, nextText } from "../next-commands.ts";
 import { emptyFolder } from "../option-values.ts";
+import { configNames } from "../train/arguments.ts";
 import { parseSftArguments, type SftArguments, sftOptions, sftUsage } from "./arguments.ts";
 import { makeBase } from "./starting-checkpoint.ts";
 
@@ -56,8 +58,27 @@ export const sftCommand: Command = {
     await train(run, wishes, { model, trainedOn: trainedOnDemonstrations(before, sets) });
     run.dispose();
     policy.dispose();
+    say(nextText(nextCommands(wishes, sets)));
   },
 };
+
+/** With the configuration for small policies in the suite that was learned, where there is one. */
+function nextCommands({ out, settings }: SftArguments, sets: readonly Demonstrations[]): NextCommand[] {
+  const suite = sets[0]?.info.suite ?? "";
+  const config = configNames().find((name) => name === `${suite}_grpo_openvlaoft_mini`);
+  if (config === undefined)
+    return [
+      { words: ["list", "configs"], why: `reverie eval CONFIG --model ${out}/step_… says how good it is` },
+    ];
+  const model = ["--model", checkpointFolder(out, settings.steps)];
+  return [
+    { words: ["eval", config, ...model], why: "how good is it?" },
+    { words: ["train", config, ...model], why: "improve it with reinforcement learning" },
+  ];
+}
+
+const checkpointFolder = (out: string, step: number): string =>
+  join(out, `step_${String(step).padStart(6, "0")}`);
 
 const say = (line: string): void => console.log(line);
 
@@ -65,7 +86,7 @@ const describeSets = (sets: readonly Demonstrations[]): string => {
   const episodes = sets.flatMap((set) => set.episodes);
   const good = episodes.filter(({ succeeded }) => succeeded).length;
   const suites = sets.map(({ info }) => info.suite).join(", ");
-  return `${good} successful episodes of ${episodes.length} (${suites})`;
+  return `${good} of ${counted(episodes.length, "episode")} successful (${suites})`;
 };
 
 /** Overwrites itself on a terminal; elsewhere prints the last line only. */
@@ -153,7 +174,7 @@ async function saveCheckpoint(
   { out, storedAs }: SftArguments,
   { model, trainedOn }: Origin,
 ): Promise<void> {
-  const folder = join(out, `step_${String(step).padStart(6, "0")}`);
+  const folder = checkpointFolder(out, step);
   await run.policy.save(folder, storedAs === undefined ? {} : { dtype: storedAs as DType });
   await run.policy.save(latestCheckpoint(out));
   for (const saved of [folder, latestCheckpoint(out)]) writeTrainedOn(saved, trainedOn);

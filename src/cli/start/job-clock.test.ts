@@ -140,3 +140,18 @@ test("part after part, the view never shows the phase of the part before", () =>
   view.doing("start_engine");
   assert.match(drawn.at(-1)!, /now: starting the engine/);
 });
+
+test("how fast evaluations are is known after some episodes, and earlier where much of the time is gone already", () => {
+  const { clock, time } = clockAt(600);
+  clock.begin("before");
+  time.seconds = 10;
+  clock.evaluated(0, 300);
+  time.seconds = 20;
+  clock.evaluated(30, 300);
+  assert.equal(clock.evaluationSpeed(), undefined);
+  clock.evaluated(60, 300);
+  assert.deepEqual(clock.evaluationSpeed(), { opening: 10, playing: 50 });
+  time.seconds = 190;
+  clock.evaluated(3, 300);
+  assert.deepEqual(clock.evaluationSpeed(), { opening: 10, playing: 18_000 });
+});

@@ -58,9 +58,13 @@ export class JobClock {
     if (Number.isNaN(this.#playBegan)) this.#playBegan = this.#now();
   }
 
-  /** Seconds until the evaluation's episodes began, and while all of them are played; undefined while that is a guess. */
+  /**
+   * Seconds until the evaluation's episodes began, and while all of them are played; undefined while that is a guess. Where much of the
+   * time is gone already, any sign of how slow it is counts.
+   */
   evaluationSpeed(): { readonly opening: number; readonly playing: number } | undefined {
-    if (this.#share < 0.15) return undefined;
+    const slow = this.#limit > 0 && this.partElapsed() > 0.3 * this.#limit;
+    if (this.#share < (slow ? 0.001 : 0.15)) return undefined;
     return {
       opening: (this.#playBegan - this.#partBegan) / 1000,
       playing: (this.#now() - this.#playBegan) / 1000 / this.#share,

@@ -7,7 +7,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { type CheckedConfig, planBatch } from "#config";
-import { readMetricsFile } from "#metrics";
+import { counted, readMetricsFile } from "#metrics";
 import { UserError } from "#registry";
 import {
   checkpointRoot,
@@ -147,7 +147,7 @@ export class MainJob {
     const file = readEvaluation(resultFile);
     const { success, episodes } = file;
     this.#screen.say(
-      `  ${startsName(file.protocol.starts)}: success ${percent(success)} of ${episodes} episodes`,
+      `  ${startsName(file.protocol.starts)}: success ${percent(success)} of ${counted(episodes, "episode")}`,
     );
     return file;
   }

@@ -1,7 +1,8 @@
 /** What the main job says at its end: a table, a verdict, where things are, and how to go on. */
 import { join } from "node:path";
-import { formatDuration } from "#metrics";
+import { counted, formatDuration } from "#metrics";
 import { type Change, type ImprovementFile, percent } from "#training";
+import { type NextCommand, nextText } from "../next-commands.ts";
 import type { JobResult } from "./job.ts";
 
 type Rate = ImprovementFile["before"];
@@ -20,13 +21,11 @@ export function reportText(result: JobResult): string {
     "",
     verdict(file),
     "",
-    `${training.steps} training steps${limited}, ${training.episodes} episodes, ${formatDuration(seconds)} in all`,
+    `${counted(training.steps, "training step")}${limited}, ${counted(training.episodes, "episode")}, ${formatDuration(seconds)} in all`,
     ...[["results", join(folder, "results.json")], ...files].map(
       ([name = "", path]) => `  ${name.padEnd(15)} ${path}`,
     ),
-    "",
-    "go on:",
-    ...nextCommands(result).map((line) => `  ${line}`),
+    nextText(nextCommands(result)),
   ].join("\n");
 }
 
@@ -59,7 +58,7 @@ export function verdict(file: ImprovementFile): string {
 function changeText({ gain, significance }: Change): string {
   const { p, gained, lost, significant, intervals_overlap: overlap } = significance;
   const points = `${gain >= 0 ? "+" : ""}${(100 * gain).toFixed(1)} points`;
-  const numbers = `${gained} starts gained, ${lost} lost, exact McNemar p = ${p < 1e-4 ? p.toExponential(1) : p.toFixed(4)}`;
+  const numbers = `${counted(gained, "start")} gained, ${lost} lost, exact McNemar p = ${p < 1e-4 ? p.toExponential(1) : p.toFixed(4)}`;
   const intervals = overlap ? "the 95 % intervals overlap" : "the 95 % intervals do not overlap";
   const words = !significant
     ? `no significant change: ${points}, which may be luck`
@@ -69,21 +68,23 @@ function changeText({ gain, significance }: Change): string {
   return `${words}\n  ${numbers}; ${intervals}`;
 }
 
-/** Commands that work as they stand: with the settings of this run, and the folders as it was given them. */
-function nextCommands({ file, folder, checkpoint, overrides }: JobResult): string[] {
+/** With the settings of this run, and the folders as it was given them. */
+function nextCommands({ file, folder, checkpoint, overrides }: JobResult): NextCommand[] {
   const { config, training, control } = file;
   const same = overrides.filter((text) => !text.startsWith("runner.max_epochs="));
-  const command = (...words: readonly string[]): string => ["npx reverie", ...words.map(quoted)].join(" ");
   const unshuffled = same.filter((text) => !/^algorithm\.shuffle_(advantages|within_groups)=/.test(text));
   const more = `runner.max_epochs=${training.steps + 30}`;
   return [
-    `${command("train", config, "--resume", "--out", folder, ...same, more)}   # train on`,
-    `${command("eval", config, "--model", checkpoint, "--greedy", ...same)}   # the likeliest actions, not samples`,
+    { words: ["train", config, "--resume", "--out", folder, ...same, more], why: "train on" },
+    {
+      words: ["eval", config, "--model", checkpoint, "--greedy", ...same],
+      why: "the likeliest actions, not samples",
+    },
     control
-      ? `${command("start", ...unshuffled)}   # the same with true advantages`
-      : `${command("start", "--control", ...same)}   # the same with shuffled advantages: must not improve`,
+      ? { words: ["start", ...unshuffled], why: "the same with true advantages" }
+      : {
+          words: ["start", "--control", ...same],
+          why: "the same with shuffled advantages: must not improve",
+        },
   ];
 }
-
-const quoted = (word: string): string =>
-  /^[\w./:=+,@~-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;

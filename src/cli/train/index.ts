@@ -1,8 +1,11 @@
 /** `train CONFIG`: runs a configuration from start to end, or goes on from where it stopped. */
-import { dryRun, patienceOf, readRun } from "#training";
+import { join } from "node:path";
+import type { CheckedConfig } from "#config";
+import { checkpointRoot, dryRun, listCheckpoints, patienceOf, readRun } from "#training";
 import type { Command } from "../command.ts";
 import { runEvaluation } from "../eval.ts";
-import { configNames, parseRunArguments, readingOf, runOptions } from "./arguments.ts";
+import { type NextCommand, nextText } from "../next-commands.ts";
+import { configNames, parseRunArguments, type RunArguments, readingOf, runOptions } from "./arguments.ts";
 import { attendEngine } from "./attend-engine.ts";
 import { openScreen } from "./screen.ts";
 
@@ -42,10 +45,42 @@ export const trainCommand: Command = {
     }
     const screen = openScreen(checked.name, folder);
     screen.say(`results go to ${folder}`);
-    await attendEngine({ work: "train", config, overrides, configPath }, screen, {
+    const { stopped } = await attendEngine({ work: "train", config, overrides, configPath }, screen, {
       patience: patienceOf(checked.config.runner),
       folder,
       again: `reverie train ${config} --resume --out ${folder}`,
     });
+    if (!stopped) console.log(nextText(nextCommands(wishes, checked)));
   },
 };
+
+/** With the settings of this run; without a checkpoint there is nothing to evaluate or to go on from. */
+function nextCommands({ config, folder, overrides }: RunArguments, checked: CheckedConfig): NextCommand[] {
+  const root = checkpointRoot(checked);
+  if (listCheckpoints(root).length === 0)
+    return [
+      { words: ["train", config, "--dry-run"], why: "no checkpoint was asked for (runner.save_interval)" },
+    ];
+  const same = overrides.filter(
+    (text) => !/^\+*runner\.(logger\.log_path|resume_dir|max_epochs)=/.test(text),
+  );
+  const own = same.filter((text) => !/^\+*(actor|rollout)\.model\.(model_path|lora_path)=/.test(text));
+  return [
+    {
+      words: ["eval", config, "--model", join(root, "latest"), ...own],
+      why: "success task by task; --starts fresh: on scenes that training never saw",
+    },
+    {
+      words: [
+        "train",
+        config,
+        "--resume",
+        "--out",
+        folder,
+        ...same,
+        `runner.max_epochs=${checked.config.runner.max_epochs + 10}`,
+      ],
+      why: "ten epochs more",
+    },
+  ];
+}

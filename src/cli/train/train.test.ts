@@ -1,7 +1,7 @@
 /** The real command, as a user runs it: what it says when something is wrong, and how it stops. */
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -93,6 +93,19 @@ test("a run says what it understood of its configuration, as a plan does", async
   );
   assert.equal(code, 0, text);
   assert.match(text, /note: command line: algorithm\.require_values: no longer used/);
+});
+
+test("a run ends with the commands to go on with, and an evaluation leaves its configuration", async () => {
+  const logs = newFolder();
+  const { code, text } = await reverie(run(logs, "runner.max_epochs=1"));
+  assert.equal(code, 0, text);
+  const [, evaluate = ""] = /^ {2}npx reverie (eval .*?) {3}# /m.exec(text) ?? [];
+  assert.match(text, /npx reverie train \S+ --resume --out/);
+  const out = join(logs, "evaluation");
+  const words = evaluate.split(" ").filter((word) => !word.startsWith("'"));
+  const evaluated = await reverie([...words, "--out", out, "env.eval.task_id_filter=[0]"]);
+  assert.equal(evaluated.code, 0, evaluated.text);
+  assert.match(readFileSync(join(out, "config.yaml"), "utf8"), /only_eval: true/);
 });
 
 test("resuming from a damaged checkpoint is refused, and says which file", async () => {

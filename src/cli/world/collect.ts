@@ -2,10 +2,12 @@
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
 import { recordingSettings, suiteNames } from "#envs";
+import { counted } from "#metrics";
 import { UserError } from "#registry";
 import { type RecordingOrder, recordEpisodes } from "#training";
 import { ProgressLine } from "../collect/progress-line.ts";
 import type { Subcommand } from "../command.ts";
+import { nextText } from "../next-commands.ts";
 import { checked, deviceOf, emptyFolder, keyValues, wholeNumber } from "../option-values.ts";
 import { policySection } from "./policy-section.ts";
 
@@ -71,7 +73,9 @@ export async function collectFootage(argv: string[]): Promise<void> {
     onProgress: (progress) => line.show(progress),
   });
   line.end();
-  console.log(`${episodes} episodes, ${frames} frames in ${out}`);
+  console.log(`${counted(episodes, "episode")}, ${counted(frames, "frame")} in ${out}`);
+  const first = ["world", "train-vae", "--data", out, "--world", "my-world"];
+  console.log(nextText([{ words: first, why: "the first part of a world" }]));
 }
 
 function temperaturesOf(text: string): number[] {

@@ -9,6 +9,7 @@ import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { openDemonstrations } from "#envs";
+import { counted } from "#metrics";
 import { UserError } from "#registry";
 import { allowTf32 } from "#tensor";
 import {
@@ -32,6 +33,7 @@ import {
   writeStarts,
 } from "#training";
 import type { Command, Subcommand } from "../command.ts";
+import { type NextCommand, nextText } from "../next-commands.ts";
 import { checked } from "../option-values.ts";
 import {
   evaluationOptions,
@@ -136,7 +138,9 @@ const parts: Readonly<Record<string, Part>> = {
     settings: { settings: startsSettings },
     run: async ({ settings, world }, frames) => {
       const { plain, keyframes } = writeStarts(frames, world, checked(startsSettings, settings));
-      console.log(`${plain} starts and ${keyframes} keyframe starts in ${join(world, "dataset")}`);
+      console.log(
+        `${counted(plain, "start")} and ${counted(keyframes, "keyframe start")} in ${join(world, "dataset")}`,
+      );
     },
   },
 };
@@ -192,7 +196,9 @@ async function makePart(name: string, { run }: Part, wishes: WorldArguments): Pr
   mkdirSync(wishes.world, { recursive: true });
   if (wishes.device !== "cpu") allowTf32(true);
   const frames = new RecordedFrames(wishes.data.map(openDemonstrations), wishes.device);
-  console.log(`${frames.episodes.length} episodes, ${frames.count} frames of ${frames.size.join(" × ")}`);
+  console.log(
+    `${counted(frames.episodes.length, "episode")}, ${counted(frames.count, "frame")} of ${frames.size.join(" × ")}`,
+  );
   const resumeFile = join(wishes.world, `${name}.resume.safetensors`);
   if (!wishes.resume) rmSync(resumeFile, { force: true });
   await run(wishes, frames, {
@@ -203,4 +209,15 @@ async function makePart(name: string, { run }: Part, wishes: WorldArguments): Pr
     onProgress: progressLine(name),
     say: (line) => console.log(line),
   });
+  console.log(nextText([nextPart(name, wishes)]));
+}
+
+/** The parts in their order, and then the question how true the world is. */
+function nextPart(name: string, { data, world, family, device }: WorldArguments): NextCommand {
+  const order = [...Object.keys(parts), "evaluate"];
+  const next = order[order.indexOf(name) + 1]!;
+  const kind = "family" in subcommands[next]!.options ? ["--family", family] : [];
+  const recordings = data.flatMap((folder) => ["--data", folder]);
+  const words = ["world", next, ...recordings, "--world", world, ...kind, "--device", device];
+  return { words, why: subcommands[next]!.summary };
 }

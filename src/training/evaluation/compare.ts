@@ -1,4 +1,5 @@
 /** Two evaluations of the same starts, start by start: is one policy better, or is it luck? */
+import { counted } from "#metrics";
 import { UserError } from "#registry";
 import { startsName } from "./played-starts.ts";
 import { type EvaluationFile, percent } from "./results.ts";
@@ -70,7 +71,7 @@ export function comparisonText(comparison: Comparison): string {
     `${"task".padEnd(width)}  ${"A".padStart(7)}${"".padEnd(23)}${"B".padStart(7)}`,
     ...rows,
     "",
-    `${pairs} starts played by both${unpaired > 0 ? `, ${unpaired} by one only (left out)` : ""}: ` +
+    `${counted(pairs, "start")} played by both${unpaired > 0 ? `, ${unpaired} by one only (left out)` : ""}: ` +
       `B solved ${gained} that A did not, A ${lost} that B did not`,
     `difference ${change >= 0 ? "+" : ""}${change.toFixed(1)} points, exact McNemar p = ${formatP(p)}: ${verdict(p, change)}`,
   ].join("\n");
