@@ -73,3 +73,15 @@ test("every option that a command takes is named in its help", async () => {
     }
   }
 });
+
+test("where too few files may be open, it says so and how to raise the limit", () => {
+  const { stderr, status } = spawnSync(
+    "bash",
+    ["-c", `ulimit -n 64; exec "${process.execPath}" "${program}" list`],
+    {
+      encoding: "utf8",
+    },
+  );
+  assert.equal(status, 2);
+  assert.match(stderr, /only 64 files may be open at once here.*ulimit -n 4096/);
+});

@@ -8,7 +8,13 @@ import { readdirSync, readFileSync } from "node:fs";
 import { constants } from "node:os";
 import { sweepTemporaries } from "#formats";
 import { endProcess } from "#tensor";
-import { type EngineHandle, EngineHung, type EnginePatience } from "#training";
+import {
+  type EngineHandle,
+  EngineHung,
+  type EnginePatience,
+  type StopListener,
+  TrainingStopped,
+} from "#training";
 
 export const stopSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
@@ -38,6 +44,30 @@ export function stopEngine(
   engine.stop();
   const timer = setInterval(() => say(`still waiting for: ${engine.at}`), reminder).unref();
   return () => clearInterval(timer);
+}
+
+/** For a training in this very thread: the first signal is heard after the step under way, a second one ends at once. */
+export function listenForStop(): StopListener {
+  let isAsked = false;
+  const end = onStopSignals((signal) => {
+    if (isAsked) leave(exitCodeOf(signal));
+    isAsked = true;
+    process.exitCode = exitCodeOf(signal);
+    process.stderr.write("stopping after this step, which is saved; a second signal ends at once\n");
+  });
+  return { isAsked: () => isAsked, end };
+}
+
+/** Whether a training that listens came to its end; one that was stopped is told about and is no error. */
+export async function untilStopped(training: Promise<void>, resume: string): Promise<boolean> {
+  try {
+    await training;
+    return true;
+  } catch (error) {
+    if (!(error instanceof TrainingStopped)) throw error;
+    console.log(`${error.message}; go on with: ${resume}`);
+    return false;
+  }
 }
 
 /** Ends the process although its run hangs; other errors are passed on to the caller. */

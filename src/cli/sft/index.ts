@@ -19,12 +19,14 @@ import {
   SftRun,
   sftSettings,
   type TrainedOn,
+  TrainingStopped,
   trainedOnDemonstrations,
   writeTrainedOn,
 } from "#training";
 import type { Command } from "../command.ts";
 import { type NextCommand, nextText } from "../next-commands.ts";
 import { emptyFolder } from "../option-values.ts";
+import { listenForStop, untilStopped } from "../stop-signals.ts";
 import { configNames } from "../train/arguments.ts";
 import { parseSftArguments, type SftArguments, sftOptions, sftUsage } from "./arguments.ts";
 import { makeBase } from "./starting-checkpoint.ts";
@@ -55,10 +57,11 @@ export const sftCommand: Command = {
     const run = new SftRun(policy, frames, wishes.settings);
     if (wishes.resume) say(`going on from step ${restore(run, wishes.out)}`);
     const before = readTrainedOn(String(model.model_path));
-    await train(run, wishes, { model, trainedOn: trainedOnDemonstrations(before, sets) });
+    const training = train(run, wishes, { model, trainedOn: trainedOnDemonstrations(before, sets) });
+    const isDone = await untilStopped(training, "the same command and --resume");
     run.dispose();
     policy.dispose();
-    say(nextText(nextCommands(wishes, sets)));
+    if (isDone) say(nextText(nextCommands(wishes, sets)));
   },
 };
 
@@ -144,7 +147,8 @@ async function train(run: SftRun, wishes: SftArguments, origin: Origin): Promise
   const { settings, out, checkpointEvery } = wishes;
   const log = new JsonlWriter(join(out, "metrics.jsonl"), { step: run.step + 1 });
   let mark = { step: run.step, at: performance.now() };
-  await run.train({
+  const listener = listenForStop();
+  const training = run.train({
     reportEvery: wishes.reportEvery,
     onProgress: ({ step, loss, lr, gradNorm }) => {
       const now = performance.now();
@@ -161,10 +165,13 @@ async function train(run: SftRun, wishes: SftArguments, origin: Origin): Promise
       );
     },
     afterStep: async (step) => {
-      if (step % checkpointEvery !== 0 && step !== settings.steps) return;
-      await saveCheckpoint(run, step, wishes, origin);
+      const isAsked = step < settings.steps && listener.isAsked();
+      if (step % checkpointEvery === 0 || step === settings.steps || isAsked)
+        await saveCheckpoint(run, step, wishes, origin);
+      if (isAsked) throw new TrainingStopped(step, settings.steps);
     },
   });
+  await training.finally(listener.end);
   await log.close();
 }
 

@@ -35,6 +35,7 @@ import {
 import type { Command, Subcommand } from "../command.ts";
 import { type NextCommand, nextText } from "../next-commands.ts";
 import { checked } from "../option-values.ts";
+import { listenForStop, untilStopped } from "../stop-signals.ts";
 import {
   evaluationOptions,
   parseWorldArguments,
@@ -201,15 +202,17 @@ async function makePart(name: string, { run }: Part, wishes: WorldArguments): Pr
   );
   const resumeFile = join(wishes.world, `${name}.resume.safetensors`);
   if (!wishes.resume) rmSync(resumeFile, { force: true });
-  await run(wishes, frames, {
+  const making = run(wishes, frames, {
     resumeFile,
     saveEvery: 2000,
     reportEvery: wishes.device === "cpu" ? 10 : 100,
     timeLimit: wishes.timeLimit,
     onProgress: progressLine(name),
     say: (line) => console.log(line),
+    listenForStop,
   });
-  console.log(nextText([nextPart(name, wishes)]));
+  const isDone = await untilStopped(making, "the same command and --resume");
+  if (isDone) console.log(nextText([nextPart(name, wishes)]));
 }
 
 /** The parts in their order, and then the question how true the world is. */

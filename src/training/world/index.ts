@@ -12,7 +12,7 @@ export { RecordedFrames, WindowSampler } from "./recorded-frames.ts";
 export { type RecordingOrder, type RecordingRequest, recordEpisodes } from "./recording.ts";
 export { type RefreshOutcome, type RefreshSettings, refreshSettings, refreshWorld } from "./refresh.ts";
 export { type StartsExport, writeStarts } from "./starts.ts";
-export type { LoopHooks, StepProgress } from "./training-loop.ts";
+export { type LoopHooks, type StepProgress, type StopListener, TrainingStopped } from "./training-loop.ts";
 export { falsePositiveOf, measureTruth, type TruthOptions, type TruthReport } from "./truth.ts";
 export { truthPlot } from "./truth-plot.ts";
 export { RecordedTruth, SimulatedTruth, type TruthSource } from "./truth-source.ts";

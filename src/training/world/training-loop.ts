@@ -29,6 +29,24 @@ export interface LoopHooks {
   readonly saveEvery?: number;
   /** Seconds after which training ends, whatever the steps. */
   readonly timeLimit?: number | undefined;
+  /** Called when steps begin: from then on the training is asked after each step whether it is to stop. Gives a question and its end. */
+  readonly listenForStop?: (() => StopListener) | undefined;
+}
+
+export interface StopListener {
+  readonly isAsked: () => boolean;
+  readonly end: () => void;
+}
+
+/** Somebody asked a training to stop: what it goes on from is on disk, and what it would have made is not. */
+export class TrainingStopped extends Error {
+  override name = "TrainingStopped";
+  readonly step: number;
+
+  constructor(step: number, steps: number) {
+    super(`stopped after ${step} of ${steps} steps`);
+    this.step = step;
+  }
 }
 
 /** The random streams of one step: choices in JavaScript, indices on the host, noise on the device. */
@@ -51,7 +69,22 @@ export async function trainingLoop<L extends Lesson<L>>(
   training: WeightTraining<L>,
   device: Device,
   draw: Teacher<L>,
-  { reportEvery = 20, onProgress, resumeFile, saveEvery = 500, timeLimit }: LoopHooks = {},
+  hooks: LoopHooks = {},
+): Promise<void> {
+  const listener = hooks.listenForStop?.();
+  try {
+    await takeSteps(training, device, draw, hooks, listener);
+  } finally {
+    listener?.end();
+  }
+}
+
+async function takeSteps<L extends Lesson<L>>(
+  training: WeightTraining<L>,
+  device: Device,
+  draw: Teacher<L>,
+  { reportEvery = 20, onProgress, resumeFile, saveEvery = 500, timeLimit }: LoopHooks,
+  listener: StopListener | undefined,
 ): Promise<void> {
   const { steps, seed } = training.settings;
   if (resumeFile !== undefined && existsSync(resumeFile)) training.loadState(readSafetensors(resumeFile));
@@ -82,10 +115,12 @@ export async function trainingLoop<L extends Lesson<L>>(
     }
     loss.dispose();
     gradNorm.dispose();
-    if (resumeFile !== undefined && (step % saveEvery === 0 || step === steps)) {
+    if (listener || step % 8 === 0) await new Promise(setImmediate); // signals and timers live on
+    const isAsked = step < steps && listener?.isAsked() === true;
+    if (resumeFile !== undefined && (step % saveEvery === 0 || step === steps || isAsked)) {
       writeSafetensors(resumeFile, training.state());
     }
-    if (step % 8 === 0) await new Promise(setImmediate); // signals and timers live on
+    if (isAsked) throw new TrainingStopped(step, steps);
   }
 }
 
