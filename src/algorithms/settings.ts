@@ -20,7 +20,7 @@ export const algorithmSettings = z
   .strictObject({
     adv_type: z.enum(["grpo", "gae"]),
     loss_type: z.enum(["actor", "actor_critic"]),
-    group_size: z.int().positive(),
+    group_size: z.int().positive().describe("episodes that share a start, and are compared"),
     reward_type: z
       .enum(["action_level", "chunk_level"])
       .describe("what one reward and one advantage belong to"),
@@ -44,15 +44,21 @@ export const algorithmSettings = z
     clip_log_ratio_max: z.number().nullish(),
     value_clip: z.number().positive().default(0.2).describe("how far a value may move from its old self"),
     huber_delta: z.number().positive().default(10).describe("errors beyond it count linearly"),
-    entropy_bonus: z.number().min(0).default(0),
-    gamma: z.number().min(0).max(1).default(1),
-    gae_lambda: z.number().min(0).max(1).default(1),
+    entropy_bonus: z.number().min(0).default(0).describe("weight of the entropy in the loss"),
+    gamma: z.number().min(0).max(1).default(1).describe("discount of rewards per decision"),
+    gae_lambda: z.number().min(0).max(1).default(1).describe("GAE's λ"),
     bootstrap_type: z.enum(["standard", "always"]).default("standard"),
     update_epoch: z.int().positive().default(1).describe("passes over the samples of a step"),
     reward_coef: z.number().default(1).describe("only read by other settings that refer to it"),
     filter_rewards: z.boolean().default(false).describe("drop groups whose mean return is out of bounds"),
-    rewards_lower_bound: z.number().optional(),
-    rewards_upper_bound: z.number().optional(),
+    rewards_lower_bound: z
+      .number()
+      .optional()
+      .describe("groups whose mean return is below teach nothing (filter_rewards)"),
+    rewards_upper_bound: z
+      .number()
+      .optional()
+      .describe("groups whose mean return is above teach nothing (filter_rewards)"),
     shuffle_advantages: z
       .boolean()
       .default(false)
@@ -68,7 +74,7 @@ export const algorithmSettings = z
       .min(0)
       .default(0)
       .describe("how often a group without any spread is collected again"),
-    shuffle_rollout: z.boolean().default(true),
+    shuffle_rollout: z.boolean().default(true).describe("shuffle samples before they are split into batches"),
   })
   .refine(
     (s) => !s.filter_rewards || (s.rewards_lower_bound !== undefined && s.rewards_upper_bound !== undefined),

@@ -174,3 +174,8 @@ function fromTable(root: MapNode, config: RunConfig): Problem[] {
 function inside(value: unknown, key: string): unknown {
   return value !== null && typeof value === "object" ? (value as Record<string, unknown>)[key] : undefined;
 }
+
+/** Why a key changes nothing in any run; undefined for those that do. */
+export function withoutEffect(path: string): string | undefined {
+  return table.find(({ keys, when }) => when === always && keys.includes(path))?.why;
+}

@@ -3,6 +3,7 @@
  * are made with it.
  */
 import { z } from "zod";
+import { withoutEffect } from "./ineffective.ts";
 
 export function settingsTable(schema: z.ZodType, prefix = ""): string {
   const rows = describe(schema, prefix).map(
@@ -65,8 +66,15 @@ function rowsOf(schema: JsonSchema, prefix: string): Row[] {
       : value.default === undefined
         ? "–"
         : code(value.default);
-    return [{ key: path, takes: takes(value), fallback, meaning: value.description ?? "" }];
+    return [{ key: path, takes: takes(value), fallback, meaning: meaningOf(path, value) }];
   });
+}
+
+/** Its description, also one inside "or null"; of a key that does nothing here, why. */
+function meaningOf(path: string, { description, anyOf = [] }: JsonSchema): string {
+  const why = withoutEffect(path);
+  const inner = anyOf.find((option) => option.description !== undefined)?.description;
+  return description ?? inner ?? (why === undefined ? "" : `no effect here: ${why}`);
 }
 
 function takes(schema: JsonSchema): string {

@@ -152,6 +152,6 @@ test("how fast evaluations are is known after some episodes, and earlier where m
   clock.evaluated(60, 300);
   assert.deepEqual(clock.evaluationSpeed(), { opening: 10, playing: 50 });
   time.seconds = 190;
-  clock.evaluated(3, 300);
-  assert.deepEqual(clock.evaluationSpeed(), { opening: 10, playing: 18_000 });
+  clock.evaluated(15, 300);
+  assert.deepEqual(clock.evaluationSpeed(), { opening: 10, playing: 3600 });
 });

@@ -64,7 +64,7 @@ export class JobClock {
    */
   evaluationSpeed(): { readonly opening: number; readonly playing: number } | undefined {
     const slow = this.#limit > 0 && this.partElapsed() > 0.3 * this.#limit;
-    if (this.#share < (slow ? 0.001 : 0.15)) return undefined;
+    if (this.#share < (slow ? 0.05 : 0.15)) return undefined;
     return {
       opening: (this.#playBegan - this.#partBegan) / 1000,
       playing: (this.#now() - this.#playBegan) / 1000 / this.#share,

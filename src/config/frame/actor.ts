@@ -9,33 +9,33 @@ export const modelFrame = z.looseObject({
   model_type: z.string().describe("the family"),
   model_path: z.string().describe("folder of the checkpoint, in its published layout"),
   precision: precision.default("bf16"),
-  action_dim: z.int().positive(),
+  action_dim: z.int().positive().describe("numbers in an action"),
   num_action_chunks: z.int().positive().describe("actions per decision"),
-  add_value_head: z.boolean().default(false),
+  add_value_head: z.boolean().default(false).describe("a critic on top of the model"),
   value_type: z.enum(["action_level", "chunk_level"]).default("action_level"),
   is_lora: z.boolean().default(false).describe("train low-rank additions instead of the weights"),
-  lora_rank: z.int().positive().default(32),
-  lora_path: z.string().nullish(),
+  lora_rank: z.int().positive().default(32).describe("rank of the adapters"),
+  lora_path: z.string().nullish().describe("a PEFT adapter folder to start from"),
 });
 
 const optimizer = z.strictObject({
-  lr: z.number().positive(),
-  value_lr: z.number().positive().optional(),
+  lr: z.number().positive().describe("learning rate"),
+  value_lr: z.number().positive().optional().describe("learning rate of the critic; as lr if absent"),
   adam_beta1: z.number().min(0).max(1).default(0.9),
   adam_beta2: z.number().min(0).max(1).default(0.999),
   adam_eps: z.number().positive().default(1e-8),
-  weight_decay: z.number().min(0).default(0.01),
-  clip_grad: z.number().positive(),
+  weight_decay: z.number().min(0).default(0.01).describe("AdamW's"),
+  clip_grad: z.number().positive().describe("largest norm of a gradient; larger ones are scaled down"),
   critic_warmup_steps: z.int().min(0).default(0).describe("optimiser steps that train only the value head"),
   master_weights: z
     .boolean()
     .default(true)
     .describe("keep 32-bit copies of 16-bit weights, so that small updates are not rounded away"),
   lr_scheduler: z.enum(["constant", "cosine", "openpi_cosine"]).default("constant"),
-  lr_warmup_steps: z.int().default(-1),
+  lr_warmup_steps: z.int().default(-1).describe("updates until the full rate; -1: none"),
   lr_warmup_steps_ratio: z.number().min(0).max(1).default(0),
   total_training_steps: z.int().min(0).default(0),
-  min_lr: z.number().min(0).default(0),
+  min_lr: z.number().min(0).default(0).describe("where a cosine schedule ends"),
   min_lr_rate: z.number().min(0).nullish(),
   num_cycles: z.number().positive().default(0.5),
 });

@@ -7,9 +7,9 @@
 import { z } from "zod";
 
 const video = z.strictObject({
-  save_video: z.boolean().default(false),
-  info_on_video: z.boolean().default(true),
-  video_base_dir: z.string().optional(),
+  save_video: z.boolean().default(false).describe("film episodes"),
+  info_on_video: z.boolean().default(true).describe("write task, step, return and success into films"),
+  video_base_dir: z.string().optional().describe("where films go"),
   fps: z.number().positive().nullish(),
   extra_info_on_video: z.array(z.string()).nullish(),
   layout: z

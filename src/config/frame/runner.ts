@@ -6,8 +6,8 @@ const backend = z.enum(["tensorboard", "wandb", "swanlab"]);
 
 const logger = z.strictObject({
   log_path: z.string().describe("folder of all outputs of the run"),
-  project_name: z.string().default("reverie"),
-  experiment_name: z.string().default("run"),
+  project_name: z.string().default("reverie").describe("of W&B and SwanLab"),
+  experiment_name: z.string().default("run").describe("the run's name, and the folder of its checkpoints"),
   logger_backends: z
     .union([z.array(backend), backend.transform((one) => [one]), z.null().transform(() => [])])
     .default(["tensorboard"]),
@@ -22,7 +22,7 @@ export const runnerFrame = z.strictObject({
   seed: z.int().min(0).default(0).describe("the seed of the run: every random stream is derived from it"),
   max_epochs: z.int().min(0).describe("training steps in all"),
   max_steps: z.int().default(-1).describe("if 0 or more, the smaller of this and max_epochs counts"),
-  only_eval: z.boolean().default(false),
+  only_eval: z.boolean().default(false).describe("evaluate and do not train"),
   val_check_interval: z.int().default(-1).describe("evaluate every so many steps; 0 or less: never"),
   save_interval: z.int().describe("checkpoint every so many steps; 0 or less: never"),
   keep_checkpoints: z.int().min(0).default(0).describe("how many checkpoints to keep; 0 keeps all"),
@@ -40,7 +40,11 @@ export const runnerFrame = z.strictObject({
     .describe("seconds without any sign of life after which a hung run is ended"),
   co_evolution: coEvolutionFrame.prefault({}),
   stop_when_gap_grows: gapStopFrame.prefault({}),
-  weight_sync_interval: z.int().positive().default(1),
+  weight_sync_interval: z
+    .int()
+    .positive()
+    .default(1)
+    .describe("training steps between two hand-overs of weights to rollout workers"),
   overlap_env_bootstrap: z.boolean().default(false),
   use_training_pipeline: z.boolean().default(false),
   enable_decoupled_mode: z.boolean().default(false),
