@@ -47,10 +47,13 @@ function findWheel({ name, version }: Wheel, folder: string): string | undefined
   return file && join(folder, file);
 }
 
-/** Runs a program to its end; its output is kept for the message of a failure. */
+/** Minutes that a download may take; pip's own time-outs end one that stands still long before. */
+const longest = 60;
+
+/** Runs a program to its end, or to its deadline; its output is kept for the message of a failure. */
 export function run(program: string, args: readonly string[]): Promise<{ code: number; output: string }> {
   return new Promise((resolve, reject) => {
-    const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"], timeout: 60_000 * longest });
     let output = "";
     const collect = (chunk: Buffer) => {
       output = (output + chunk.toString()).slice(-4000);
@@ -58,6 +61,10 @@ export function run(program: string, args: readonly string[]): Promise<{ code: n
     child.stdout.on("data", collect);
     child.stderr.on("data", collect);
     child.on("error", (error) => reject(new UserError(`cannot run ${program}: ${error.message}`)));
-    child.on("close", (code) => resolve({ code: code ?? 1, output }));
+    child.on("close", (code, signal) => {
+      const end =
+        signal === null ? "" : `\n${program} was ended by ${signal} (it may take ${longest} minutes)`;
+      resolve({ code: code ?? 1, output: output + end });
+    });
   });
 }
