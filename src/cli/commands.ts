@@ -55,6 +55,10 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     summary: "check that checkpoints are whole, file by file",
     load: async () => (await import("./verify.ts")).verifyCommand,
   },
+  tensorboard: {
+    summary: "show the curves of runs in TensorBoard, which is fetched when it is first asked for",
+    load: async () => (await import("./tensorboard.ts")).tensorboardCommand,
+  },
   list: {
     summary: "name the configurations, suites, tasks, policies, worlds, algorithms and models that there are",
     load: async () => (await import("./list/index.ts")).listCommand,
