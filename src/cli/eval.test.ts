@@ -54,7 +54,7 @@ test("an evaluation file without algorithm, actor and env.train is played", () =
   const out = join(folder, "out");
   const { status, stdout, stderr } = reverie("eval", file, "--out", out, "--device", "cpu");
   assert.equal(status, 0, stderr);
-  assert.match(stdout, /tabletop_spatial, greedy, one pass/);
+  assert.match(stdout, /tabletop_spatial, greedy, 1 pass/);
   assert.ok(existsSync(join(out, "results.json")));
 });
 
