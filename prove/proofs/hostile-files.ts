@@ -18,14 +18,15 @@ export const proof: Proof = {
     const checks = new Checks(say);
     const folder = mkdtempSync(join(tmpdir(), "reverie-prove-hostile-"));
     try {
-      const waiting = [...hostileFiles.entries()];
+      // All are written first: while this process writes, it cannot watch another one's memory.
+      const waiting = hostileFiles.map((file, index) => {
+        const place = join(folder, String(index));
+        mkdirSync(place);
+        return { file, target: file.write(place) };
+      });
       const lane = async (): Promise<void> => {
-        for (let next = waiting.shift(); next; next = waiting.shift()) {
-          const place = join(folder, String(next[0]));
-          mkdirSync(place);
-          await offer(next[1], place, checks);
-          rmSync(place, { recursive: true });
-        }
+        for (let next = waiting.shift(); next; next = waiting.shift())
+          await offer(next.file, next.target, checks);
       };
       await Promise.all([lane(), lane()]); // two cores
     } finally {
@@ -35,8 +36,11 @@ export const proof: Proof = {
   },
 };
 
-async function offer(file: HostileFile, folder: string, checks: Checks): Promise<void> {
-  const target = file.write(folder);
+async function offer(
+  file: HostileFile,
+  target: ReturnType<HostileFile["write"]>,
+  checks: Checks,
+): Promise<void> {
   const args =
     "reverie" in target
       ? [checkout("bin/reverie.mjs"), ...target.reverie]
@@ -50,7 +54,7 @@ async function offer(file: HostileFile, folder: string, checks: Checks): Promise
   const { by, text, seconds } = await command.ended;
   clearInterval(watch);
   clearTimeout(late);
-  const held = by === 2 && file.says.test(text) && text.length < 11_000 && peak < mostMemory;
+  const held = by === 2 && file.says.test(text) && text.length < 11_000 && peak > 0 && peak < mostMemory;
   const found = `ended by ${by} after ${seconds.toFixed(1)} s, ${peak} MB, ${text.length} characters: ${text.slice(-300)}`;
   checks.check(`${file.name}: refused after ${seconds.toFixed(1)} s with ${peak} MB`, held, found);
 }

@@ -64,7 +64,8 @@ const statisticsFile = z.looseObject({
 
 export function readStatistics(path: string, actionSize: number): ActionStatistics {
   const parsed = statisticsFile.safeParse(readJsonFile(path));
-  if (!parsed.success) throw new UserError(`${path} has no action.q01 and action.q99 lists of numbers`);
+  if (!parsed.success)
+    throw new UserError(`${path}: there are no lists action.q01 and action.q99 of numbers`);
   const { q01: low, q99: high } = parsed.data.action;
   if (low.length !== actionSize || high.length !== actionSize) {
     throw new UserError(
