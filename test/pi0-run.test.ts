@@ -9,7 +9,8 @@ import { testPi0Checkpoint } from "../src/policies/pi0/test-checkpoint.ts";
 import { listCheckpoints } from "../src/training/checkpoint/folder.ts";
 import { readRun } from "../src/training/read-run.ts";
 import { silent } from "../src/training/reporter.ts";
-import { checkpointRoot, Run } from "../src/training/run.ts";
+import { Run } from "../src/training/run.ts";
+import { checkpointRoot } from "../src/training/run-folder/places.ts";
 import { tinyOverrides } from "../src/training/test-run.ts";
 import { train } from "../src/training/train.ts";
 

@@ -1,7 +1,17 @@
 /** `eval CONFIG`: plays every start of the evaluation's suite and says how often the policy succeeds, task by task. */
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { counted } from "#metrics";
-import { dryRun, evaluationTable, patienceOf, readEvaluation, readRun, startsText } from "#training";
+import { UserError } from "#registry";
+import {
+  dryRun,
+  evaluationTable,
+  holdFolder,
+  patienceOf,
+  readEvaluation,
+  readRun,
+  startsText,
+} from "#training";
 import type { Command } from "./command.ts";
 import {
   configNames,
@@ -46,12 +56,18 @@ export async function runEvaluation(wishes: RunArguments): Promise<void> {
   const { config, overrides, configPath, folder } = wishes;
   const checked = await readRun(config, { ...readingOf(wishes), requireFiles: true });
   const resultFile = join(folder, "results.json");
-  const screen = openScreen(checked.name, folder, 0);
-  await attendEngine({ work: "evaluate", config, overrides, configPath, resultFile }, screen, {
-    patience: patienceOf(checked.config.runner),
-    folder,
-    again: `reverie eval ${config} --out ${folder}`,
-  });
+  const lock = holdFolder(folder, `an evaluation of ${checked.name}`);
+  try {
+    requireNoResults(folder);
+    const screen = openScreen(checked.name, folder, 0);
+    await attendEngine({ work: "evaluate", config, overrides, configPath, resultFile }, screen, {
+      patience: patienceOf(checked.config.runner),
+      folder,
+      again: `reverie eval ${config} --out ${folder}`,
+    });
+  } finally {
+    lock?.release();
+  }
   const file = readEvaluation(resultFile);
   const { sampling, temperature, passes } = file.protocol;
   const how = sampling === "sample" ? `sampled at temperature ${temperature}` : "greedy";
@@ -61,4 +77,13 @@ export async function runEvaluation(wishes: RunArguments): Promise<void> {
   console.log(`${startsText(file.protocol.starts)}\n`);
   console.log(evaluationTable(file));
   console.log(`\n${resultFile}`);
+}
+
+/** Results of another evaluation, or the numbers of a run, would be overwritten or taken for this one's. */
+function requireNoResults(folder: string): void {
+  const found = ["results.json", "metrics.jsonl", "run.json"].find((name) => existsSync(join(folder, name)));
+  if (found !== undefined)
+    throw new UserError(
+      `${folder} already holds results (${found}); give the evaluation another --out, or leave it out: logs/<time>-<config>`,
+    );
 }

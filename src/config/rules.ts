@@ -4,6 +4,7 @@
  * Each rule looks at the checked configuration and says what it found. Errors stop a run before anything
  * starts.
  */
+import { join, relative } from "node:path";
 import { batchFaults, evaluationSlots, type WorldSizes } from "./batch.ts";
 import type { RunConfig } from "./frame/index.ts";
 
@@ -277,6 +278,17 @@ const honesty: Rule = ({ runner, env }) => {
   ];
 };
 
+/** Checkpoints go into a folder of this name inside log_path, and nowhere else. */
+const outputs: Rule = ({ runner }) => {
+  const { experiment_name: name } = runner.logger;
+  const inside = relative("logs", join("logs", name));
+  return when(
+    inside === "" || inside.startsWith("..") || name.includes("\0"),
+    "runner.logger.experiment_name",
+    `is ${JSON.stringify(name)}, which is no folder inside runner.logger.log_path: expected a name such as my_run`,
+  );
+};
+
 export const rules: readonly Rule[] = [
   groups,
   critic,
@@ -292,6 +304,7 @@ export const rules: readonly Rule[] = [
   evaluationShare,
   episodes,
   honesty,
+  outputs,
 ];
 
 export function findings(config: RunConfig, worlds: WorldSizes): Finding[] {

@@ -2,7 +2,9 @@
 export { flushFolder, replaceFile, sweepTemporaries, temporaryName } from "./atomic-write.ts";
 export { type Checkpoint, openCheckpoint } from "./checkpoint-folder.ts";
 export { findFfmpeg } from "./ffmpeg.ts";
+export { FileLock, type Holder, holderText, isThisProcess } from "./file-lock.ts";
 export { type JsonObject, readJsonFile, writeJsonFile } from "./json-file.ts";
+export { makeFolder } from "./make-folder.ts";
 export { type Mp4Options, Mp4Writer } from "./mp4-writer.ts";
 export { readNpy, writeNpy } from "./npy.ts";
 export { readNpz, writeNpz } from "./npz.ts";

@@ -3,7 +3,14 @@ export { Averages } from "./averages.ts";
 export { type MetricEntry, metricCatalogue, renderCatalogue, withAliases } from "./catalogue.ts";
 export { counted } from "./counted.ts";
 export { formatDuration, leftText } from "./duration.ts";
-export { decodeLine, JsonlWriter, type MetricsLine, readMetricsFile } from "./jsonl-writer.ts";
+export {
+  cutMetrics,
+  decodeLine,
+  JsonlWriter,
+  type MetricsLine,
+  metricsFile,
+  readMetricsFile,
+} from "./jsonl-writer.ts";
 export { LiveBlock, type LiveBlockOptions, type Screen } from "./live-block.ts";
 export type { Metrics, MetricsWriter } from "./metric.ts";
 export {

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { stringify } from "yaml";
 import { UserError } from "#registry";
 import { withAliases } from "./catalogue.ts";
-import { JsonlWriter } from "./jsonl-writer.ts";
+import { JsonlWriter, metricsFile } from "./jsonl-writer.ts";
 import type { Metrics, MetricsWriter, Picture } from "./metric.ts";
 import { knownRun, rememberRun } from "./service-runs.ts";
 import { openSideLogger } from "./side-logger.ts";
@@ -45,7 +45,7 @@ export async function openRunLog(settings: LoggerSettings, options: RunLogOption
   const backends = parseBackends(settings.logger_backends);
   const services = await openServices(backends, settings, options);
   const files = [
-    new JsonlWriter(join(folder, "metrics.jsonl"), { step }),
+    new JsonlWriter(metricsFile(folder), { step, warn: options.warn }),
     new TableWriter(join(folder, "metrics.log")),
   ];
   const writers: MetricsWriter[] = [...files, ...services];

@@ -7,11 +7,11 @@ export class TableWriter implements MetricsWriter {
   readonly #path: string;
 
   constructor(path: string) {
-    mkdirSync(dirname(path), { recursive: true });
     this.#path = path;
   }
 
   write(step: number, metrics: Metrics): void {
+    mkdirSync(dirname(this.#path), { recursive: true }); // the folder may have been removed since
     appendFileSync(this.#path, `step ${step}  ${new Date().toISOString()}\n${formatTable(metrics)}\n\n`);
   }
 

@@ -1,6 +1,7 @@
 /** The policy families, found by `model_type` and loaded only when asked for. */
 import { Registry, UserError } from "#registry";
 import type { LoadOptions, Policy, PolicyFamily } from "./policy.ts";
+import { requireFinite } from "./require-finite.ts";
 
 export { policyFootprint } from "./footprint.ts";
 export { type FreshOptions, type MiniSizes, miniSizes, writeFreshCheckpoint } from "./openvla-oft/fresh.ts";
@@ -17,6 +18,7 @@ export type {
   SaveOptions,
   WeightKeeper,
 } from "./policy.ts";
+export { requireFinite } from "./require-finite.ts";
 
 export const policies = new Registry<PolicyFamily>("policy", {
   openvla_oft: async () => (await import("./openvla-oft/index.ts")).openVlaOft as unknown as PolicyFamily,
@@ -35,7 +37,15 @@ export async function loadPolicy(
   }
   const family = await policies.get(type);
   const parsed = family.settings.safeParse(model);
-  if (parsed.success) return family.load(parsed.data, options);
+  if (parsed.success) {
+    const policy = await family.load(parsed.data, options);
+    requireFinite(policy.module.namedParameters(), sourceOf(model));
+    return policy;
+  }
   const { z } = await import("zod");
   throw new UserError(`the model section does not fit ${type}:\n${z.prettifyError(parsed.error)}`);
 }
+
+/** Where the weights came from; adapters lie beside the model that they adapt. */
+const sourceOf = ({ model_path: path, lora_path: adapters }: Readonly<Record<string, unknown>>): string =>
+  [path, adapters].filter(Boolean).join(" with ");

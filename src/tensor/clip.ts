@@ -5,7 +5,10 @@ import { scope } from "./living.ts";
 import { fast } from "./operator.ts";
 import type { Tensor } from "./tensor.ts";
 
-const normOfEach = fast("aten::_foreach_norm.Scalar") as (tensors: readonly Tensor[], p: number) => Tensor[];
+export const normOfEach = fast("aten::_foreach_norm.Scalar") as (
+  tensors: readonly Tensor[],
+  p: number,
+) => Tensor[];
 const scaleEach = fast("aten::_foreach_mul_.Tensor") as (tensors: readonly Tensor[], factor: Tensor) => void;
 
 /** The L2 norm of all gradients taken as one vector, as a tensor (no wait for the device). */

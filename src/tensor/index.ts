@@ -35,6 +35,7 @@ export {
 } from "./cuda.ts";
 export { type Backend, type GroupOptions, ProcessGroup, type Reduction } from "./distributed.ts";
 export type { Device, DType, Scalar, TypedArray } from "./dtype.ts";
+export { findNotFinite } from "./finite.ts";
 export { Generator, manualSeed } from "./generator.ts";
 export { enableGrad, type GradOptions, grad, inferenceMode, noGrad } from "./gradients.ts";
 export {

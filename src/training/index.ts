@@ -1,5 +1,5 @@
 /** Training: runs from a configuration, their checkpoints and evaluations, and fine-tuning on demonstrations. */
-export { listCheckpoints, newestWhole, type Saved } from "./checkpoint/folder.ts";
+export { listCheckpoints, type Saved } from "./checkpoint/folder.ts";
 export { findDamage } from "./checkpoint/manifest.ts";
 export {
   type EngineHandle,
@@ -27,7 +27,10 @@ export { exactMcNemar, type Rate, successRate } from "./evaluation/statistics.ts
 export { families } from "./families.ts";
 export { dryRun, type ReadRunOptions, readRun } from "./read-run.ts";
 export { type Reporter, silent } from "./reporter.ts";
-export { checkpointRoot, Run } from "./run.ts";
+export { Run } from "./run.ts";
+export { checkpointRoot } from "./run-folder/places.ts";
+export { holdFolder, holdRunFolder } from "./run-folder/run-folder.ts";
+export { newestCheckpoint } from "./run-folder/starting-point.ts";
 export * from "./sft/index.ts";
 export * from "./start/index.ts";
 export { train } from "./train.ts";

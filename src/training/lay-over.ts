@@ -1,11 +1,13 @@
 /** `runner.ckpt_path`: weights of a file (`.safetensors`, or a `.pt` of the reference), laid over a policy after it is built. */
 import { readSafetensors, readTorchState } from "#formats";
-import type { Policy } from "#policies";
+import { type Policy, requireFinite } from "#policies";
 import { UserError } from "#registry";
 import type { Tensor } from "#tensor";
 
 export function readWeights(path: string): Map<string, Tensor> {
-  return path.endsWith(".safetensors") ? readSafetensors(path) : readTorchState(path);
+  const weights = path.endsWith(".safetensors") ? readSafetensors(path) : readTorchState(path);
+  requireFinite(weights, path);
+  return weights;
 }
 
 /** Names may be a part of the policy's; a file that has none of them is a mistake. */

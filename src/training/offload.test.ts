@@ -14,7 +14,8 @@ import { batchOf } from "./assemble.ts";
 import { listCheckpoints } from "./checkpoint/folder.ts";
 import { readRun } from "./read-run.ts";
 import { silent } from "./reporter.ts";
-import { checkpointRoot, Run } from "./run.ts";
+import { Run } from "./run.ts";
+import { checkpointRoot } from "./run-folder/places.ts";
 import { tinyCheckpoint, tinyOverrides } from "./test-run.ts";
 import { train } from "./train.ts";
 

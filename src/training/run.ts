@@ -6,27 +6,21 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type CheckedConfig, plain, planBatch, toYaml } from "#config";
-import { counted, type Metrics, type MetricsWriter, openRunLog, readMetricsFile, Timers } from "#metrics";
+import { type Metrics, type MetricsWriter, openRunLog, readMetricsFile, Timers } from "#metrics";
 import { type Rgb, tile } from "#pictures";
-import { UserError } from "#registry";
+import type { Learned } from "#workers";
 import { Abandoned, abandonable } from "./abandon.ts";
-import {
-  type CheckpointState,
-  fillCheckpoint,
-  modelFrom,
-  readState,
-  restoreCrew,
-} from "./checkpoint/content.ts";
-import { keepNewest, markBest, newestWhole, writeCheckpoint } from "./checkpoint/folder.ts";
-import { findDamage } from "./checkpoint/manifest.ts";
+import { modelFrom, restoreCrew } from "./checkpoint/content.ts";
+import { CheckpointKeeper } from "./checkpoint/keeper.ts";
 import { closedLoopMetrics, measureClosedLoop } from "./co-evolution/closed-loop.ts";
 import { CoEvolution } from "./co-evolution/co-evolution.ts";
 import { comparesDreams, GapWatch, gapMetrics } from "./co-evolution/gap-watch.ts";
 import { truthWarning } from "./co-evolution/truth-warning.ts";
-import { type Collected, Crew } from "./crew.ts";
+import { type Collected, Crew, type Judged } from "./crew.ts";
 import { type EvaluationResult, Evaluator } from "./evaluation/evaluate.ts";
 import { layOver, readWeights } from "./lay-over.ts";
 import type { Reporter } from "./reporter.ts";
+import { RunFolder } from "./run-folder/run-folder.ts";
 
 export class Run {
   readonly checked: CheckedConfig;
@@ -38,9 +32,12 @@ export class Run {
   readonly #evaluator: Evaluator;
   readonly #evolution: CoEvolution | undefined;
   readonly #gap: GapWatch;
+  readonly #folder: RunFolder;
+  readonly #keeper: CheckpointKeeper;
   /** Training steps done. */
   step: number;
-  #saved: number | undefined;
+  /** Steps done by the weights that act, while they do. */
+  #acting: number | undefined;
   readonly #stop = new AbortController();
   #complete = false;
   /** The evaluation or round that was due after the last step was given up. */
@@ -55,17 +52,18 @@ export class Run {
     log: MetricsWriter;
     reporter: Reporter;
     evolution: CoEvolution | undefined;
-    from: CheckpointState | undefined;
+    folder: RunFolder;
     owed: Metrics | undefined;
   }) {
-    const { step = 0, gap } = parts.from ?? {};
+    const { step = 0, gap } = parts.folder.start.from?.state ?? {};
     this.checked = parts.checked;
     this.crew = parts.crew;
     this.#log = parts.log;
     this.reporter = parts.reporter;
     this.step = step;
     this.#owed = parts.owed;
-    this.#saved = step > 0 ? step : undefined;
+    this.#folder = parts.folder;
+    this.#keeper = new CheckpointKeeper(parts.crew, parts.folder);
     this.#evolution = parts.evolution;
     this.#gap = new GapWatch(parts.checked.config.runner.stop_when_gap_grows, gap);
     this.totalSteps = planBatch(parts.checked.config, parts.checked.worlds).trainingSteps;
@@ -73,11 +71,19 @@ export class Run {
   }
 
   static async open(given: CheckedConfig, reporter: Reporter): Promise<Run> {
-    const from = startingPoint(given, reporter);
-    const evolution = CoEvolution.open(given, reporter.say, {
-      step: from?.state.step ?? 0,
-      version: from?.state.world ?? 0,
-    });
+    const folder = RunFolder.open(given, reporter.say);
+    try {
+      return await Run.#begin(given, reporter, folder);
+    } catch (error) {
+      folder.close();
+      throw error;
+    }
+  }
+
+  static async #begin(given: CheckedConfig, reporter: Reporter, folder: RunFolder): Promise<Run> {
+    const { from } = folder.start;
+    const step = from?.state.step ?? 0;
+    const evolution = CoEvolution.open(given, reporter.say, { step, version: from?.state.world ?? 0 });
     const checked = evolution?.checked ?? given;
     const warning = truthWarning(checked.config.env.train);
     if (warning !== undefined) reporter.say(warning);
@@ -90,7 +96,8 @@ export class Run {
     });
     if (from) await restoreCrew(from.folder, from.state, crew);
     else if (config.runner.ckpt_path) await layOverActors(crew, config.runner.ckpt_path);
-    const step = from?.state.step ?? 0;
+    folder.begin();
+    evolution?.goOnFrom(step);
     writeSettings(checked);
     const owed = from?.state.unfinished ? metricsOf(checked, step - 1) : undefined;
     const log = await openRunLog(config.runner.logger, {
@@ -99,7 +106,7 @@ export class Run {
       warn: reporter.say,
       also: [{ write: (at, metrics) => reporter.told(at, metrics), close: async () => {} }],
     });
-    return new Run({ checked, crew, log, reporter, evolution, from: from?.state, owed });
+    return new Run({ checked, crew, log, reporter, evolution, folder, owed });
   }
 
   /** Whether no further step is to be taken, because someone asked or because the run has reached its end early. */
@@ -123,11 +130,14 @@ export class Run {
   async collect(step: number): Promise<Collected | undefined> {
     const { crew } = this;
     const signal = crew.canAbandon ? this.#stop.signal : undefined;
-    return this.#unlessStopped(
+    this.#acting = step;
+    const collected = await this.#unlessStopped(
       this.phase("generate_rollouts", (progress) =>
         abandonable(crew.collect(step, progress, signal), signal),
       ),
     );
+    this.#acting = undefined;
+    return collected;
   }
 
   async #unlessStopped<T>(work: Promise<T>): Promise<T | undefined> {
@@ -137,6 +147,25 @@ export class Run {
       if (error instanceof Abandoned) return undefined;
       throw error;
     }
+  }
+
+  /** All updates of a step. What has ruined the policy is told with its numbers, and ends the run. */
+  async learn(judged: Judged, told: Metrics): Promise<Learned> {
+    const learned = await this.phase("actor_training", (progress) =>
+      this.crew.learn(judged, this.step, progress),
+    );
+    try {
+      this.#keeper.requireSane(this.step, learned);
+    } catch (error) {
+      this.tell(this.step, { ...told, ...learned.metrics });
+      throw error;
+    }
+    return learned;
+  }
+
+  /** The error as a user needs it: with the checkpoint that is still good. */
+  explain(error: unknown): unknown {
+    return this.#keeper.explain(error, this.#acting);
   }
 
   /** Runs one phase of a step, timed and announced under its name. */
@@ -223,6 +252,7 @@ export class Run {
     const now = performance.now();
     this.timers.add("step", (now - this.#lastTold) / 1000);
     this.#lastTold = now;
+    this.#folder.requireOurs();
     this.#log.write(step, { ...metrics, ...this.timers.take() });
     this.step = step + 1;
   }
@@ -248,54 +278,24 @@ export class Run {
   }
 
   async keep(): Promise<void> {
-    if (this.#saved === this.step) return;
-    const root = checkpointRoot(this.checked);
-    await this.phase("save_checkpoint", async () => {
-      const world = {
-        ...(this.#evolution && { world: this.#evolution.version }),
-        ...(comparesDreams(this.checked.config) && { gap: this.#gap.state }),
-        ...(this.#unfinished && { unfinished: true as const }),
-      };
-      const fill = (folder: string) => fillCheckpoint(folder, this.crew, this.step, world);
-      const saved = await writeCheckpoint(root, this.step, fill);
-      if (this.#gap.isBest(this.step)) markBest(root, saved);
-      keepNewest(root, this.checked.config.runner.keep_checkpoints);
-    });
-    this.#saved = this.step;
+    if (this.#keeper.savedStep === this.step) return;
+    this.#folder.requireOurs();
+    const world = {
+      ...(this.#evolution && { world: this.#evolution.version }),
+      ...(comparesDreams(this.checked.config) && { gap: this.#gap.state }),
+      ...(this.#unfinished && { unfinished: true as const }),
+    };
+    await this.phase("save_checkpoint", () =>
+      this.#keeper.keep(this.step, world, this.#gap.isBest(this.step)),
+    );
   }
 
   async close(): Promise<void> {
     await this.#log.close();
     await this.#evaluator.close();
     await this.crew.close();
+    this.#folder.close();
   }
-}
-
-export function checkpointRoot({ config }: CheckedConfig): string {
-  const { log_path, experiment_name } = config.runner.logger;
-  return join(log_path, experiment_name, "checkpoints");
-}
-
-/** The checkpoint that `runner.resume_dir` names, checked whole; with "auto", the newest whole one of this run's folder. */
-function startingPoint(
-  checked: CheckedConfig,
-  { say }: Reporter,
-): { folder: string; state: CheckpointState } | undefined {
-  const { resume_dir: wanted } = checked.config.runner;
-  if (wanted === undefined || wanted === null) return undefined;
-  const folder = wanted === "auto" ? newestWhole(checkpointRoot(checked), say)?.folder : wanted;
-  if (folder === undefined) {
-    say("no checkpoint to resume from yet: the run begins at step 0");
-    return undefined;
-  }
-  const faults = wanted === "auto" ? [] : findDamage(folder);
-  if (faults.length > 0)
-    throw new UserError(
-      `${folder} cannot be resumed from:\n${faults.map((fault) => `  ${fault}`).join("\n")}`,
-    );
-  const state = readState(folder);
-  say(`resuming from ${folder}: ${counted(state.step, "step")} done`);
-  return { folder, state };
 }
 
 async function layOverActors({ actors }: Crew, path: string): Promise<void> {

@@ -10,7 +10,8 @@ import { testPi0Checkpoint } from "../policies/pi0/test-checkpoint.ts";
 import { listCheckpoints } from "./checkpoint/folder.ts";
 import { readRun } from "./read-run.ts";
 import { silent } from "./reporter.ts";
-import { checkpointRoot, Run } from "./run.ts";
+import { Run } from "./run.ts";
+import { checkpointRoot } from "./run-folder/places.ts";
 import { tinyCheckpoint, tinyOverrides } from "./test-run.ts";
 import { train } from "./train.ts";
 

@@ -7,20 +7,26 @@
 import type { Run } from "./run.ts";
 
 export async function train(run: Run): Promise<void> {
-  const { crew } = run;
-  await run.settle();
-  while (run.step < run.totalSteps && !run.over) {
-    const { step } = run;
-    await run.phase("sync_weights", () => crew.syncWeights(step));
-    const collected = await run.collect(step);
-    if (!collected) break;
-    const judged = await run.phase("cal_adv_and_returns", () => crew.judge(collected, step));
-    const learned = await run.phase("actor_training", (progress) => crew.learn(judged, step, progress));
-    const evaluated = await run.evaluateAfter(step + 1, collected.metrics);
-    const evolved = await run.evolveAfter(step + 1);
-    run.tell(step, { ...collected.metrics, ...judged.metrics, ...learned.metrics, ...evaluated, ...evolved });
-    run.show(step, collected.sights);
-    await run.keepIfDue();
+  try {
+    await run.settle();
+    while (run.step < run.totalSteps && !run.over) await trainingStep(run);
+    if (run.stopping) await run.keepStopped();
+  } catch (error) {
+    throw run.explain(error);
   }
-  if (run.stopping) await run.keepStopped();
+}
+
+/** Episodes that were given up, because the run was told to stop, leave the step undone. */
+async function trainingStep(run: Run): Promise<void> {
+  const { crew, step } = run;
+  await run.phase("sync_weights", () => crew.syncWeights(step));
+  const collected = await run.collect(step);
+  if (!collected) return;
+  const judged = await run.phase("cal_adv_and_returns", () => crew.judge(collected, step));
+  const learned = await run.learn(judged, { ...collected.metrics, ...judged.metrics });
+  const evaluated = await run.evaluateAfter(step + 1, collected.metrics);
+  const evolved = await run.evolveAfter(step + 1);
+  run.tell(step, { ...collected.metrics, ...judged.metrics, ...learned.metrics, ...evaluated, ...evolved });
+  run.show(step, collected.sights);
+  await run.keepIfDue();
 }

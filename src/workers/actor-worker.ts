@@ -229,7 +229,7 @@ export class ActorWorker {
     if (skipped === 0 || (taken > 0 && !strict)) return;
     throw new UserError(
       `training step ${step}: ${skipped} of ${taken + skipped} updates had a gradient that is not a number, and were not taken. ` +
-        "lower actor.optim.lr or actor.optim.clip_grad, or use actor.model.precision fp32; the last checkpoint is still good",
+        "lower actor.optim.lr or actor.optim.clip_grad, or use actor.model.precision fp32",
     );
   }
 }

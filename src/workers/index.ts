@@ -6,7 +6,7 @@ export { type ActorOptions, openActor, openPolicy, type RemoteActor } from "./op
 export { decideFor, disposeStep } from "./partial-step.ts";
 export { type Answer, PolicyLine, type Question } from "./policy-line.ts";
 export { RemoteRollout, type RolloutOptions } from "./remote-rollout.ts";
-export { copyShelter, type Decider, RolloutWorker } from "./rollout-worker.ts";
+export { copyShelter, type Decider, isDivergence, RolloutWorker } from "./rollout-worker.ts";
 export { Shelter } from "./shelter.ts";
 
 /** Where a thread finds the maker of an actor rank. */

@@ -13,6 +13,11 @@ import { Generator, keep, scope } from "#tensor";
 import type { Answer, Question } from "./policy-line.ts";
 import { Shelter } from "./shelter.ts";
 
+const noNumbers = "the policy's probabilities are not numbers";
+
+/** Whether the policy answered with what are no numbers; also known from another thread's words. */
+export const isDivergence = (error: Error): boolean => error.message.startsWith(noNumbers);
+
 /** A rollout worker as the rest of a run sees it, wherever it lives. */
 export interface Decider {
   /** Brings its weights up to date. */
@@ -93,8 +98,10 @@ export class RolloutWorker implements Decider {
   #requireNumbers({ logProbs }: PolicyStep): void {
     if (scope(() => logProbs.isfinite().all().item())) return;
     throw new UserError(
-      `the policy's probabilities are not numbers (weights after ${this.#version} steps): training has diverged. ` +
-        "lower actor.optim.lr and resume from an older checkpoint (runner.resume_dir)",
+      `${noNumbers} (weights after ${this.#version} training steps of this run): ` +
+        (this.#version > 0
+          ? "training has diverged; lower actor.optim.lr"
+          : "nothing was learnt yet, so it is the model itself, or what it is shown"),
     );
   }
 

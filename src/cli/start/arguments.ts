@@ -82,6 +82,19 @@ export function parseJob(argv: string[], usage: string): Job {
 
 const stateFile = (folder: string): string => join(folder, "start.json");
 
+/** A new job gets a folder of its own: with another's results in it, it would report those. */
+export function requireUnused({ folder, resumed }: Job): void {
+  const found = ["start.json", "metrics.jsonl", "run.json", "results.json"].find((name) =>
+    existsSync(join(folder, name)),
+  );
+  if (resumed || found === undefined) return;
+  throw new UserError(
+    `${folder} already holds a job or a run (${found}), and a new job would mix with it\n` +
+      `  to go on with that job:  npx reverie start --resume --out ${folder}\n` +
+      "  to begin a new job:      give another --out (or leave it out: logs/<time>-quickstart)",
+  );
+}
+
 export function keepJob({ folder }: Pick<Job, "folder">, state: JobState): void {
   writeJsonFile(stateFile(folder), state);
 }

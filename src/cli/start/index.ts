@@ -1,9 +1,9 @@
 /** `start`: the main job. Evaluates the shipped policy, improves it with reinforcement learning, and evaluates it again. */
-import { patienceOf } from "#training";
+import { holdFolder, patienceOf } from "#training";
 import type { Command } from "../command.ts";
 import { exitCodeOf, leave } from "../stop-signals.ts";
 import { configNames } from "../train/arguments.ts";
-import { jobOptions, parseJob } from "./arguments.ts";
+import { jobOptions, parseJob, requireUnused } from "./arguments.ts";
 import { MainJob, readJob } from "./job.ts";
 import { openJobScreen } from "./job-screen.ts";
 import { reportText } from "./report.ts";
@@ -26,6 +26,8 @@ export const startCommand: Command = {
   async run(argv) {
     const job = parseJob(argv, this.usage);
     const { config } = await readJob(job);
+    const lock = holdFolder(job.folder, "npm start");
+    requireUnused(job);
     const { minutes, seconds } = job.state;
     const screen = openJobScreen(job.folder, { limit: 60 * minutes, spent: seconds });
     const { folder } = job;
@@ -46,6 +48,7 @@ export const startCommand: Command = {
       leave(exitCodeOf(error.signal), folder); // threads that were ended may hold the process open
     } finally {
       stopping.close();
+      lock?.release();
     }
   },
 };

@@ -17,7 +17,7 @@ import {
   type EngineWatcher,
   type EvaluationFile,
   type ImprovementFile,
-  newestWhole,
+  newestCheckpoint,
   percent,
   readEvaluation,
   readRun,
@@ -84,7 +84,7 @@ export class MainJob {
     this.#screen.measured({ success, seconds: seconds + (before.fresh?.seconds ?? 0) });
     if (!this.#state.trained) await this.#train();
     const checked = await this.#read([]);
-    const checkpoint = newestWhole(checkpointRoot(checked), this.#screen.say)?.folder;
+    const checkpoint = newestCheckpoint(checked, this.#screen.say);
     if (checkpoint === undefined)
       throw new UserError(
         `there is no whole checkpoint in ${checkpointRoot(checked)}; begin anew without --resume`,

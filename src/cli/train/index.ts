@@ -1,7 +1,7 @@
 /** `train CONFIG`: runs a configuration from start to end, or goes on from where it stopped. */
 import { join } from "node:path";
 import type { CheckedConfig } from "#config";
-import { checkpointRoot, dryRun, listCheckpoints, patienceOf, readRun } from "#training";
+import { checkpointRoot, dryRun, holdRunFolder, listCheckpoints, patienceOf, readRun } from "#training";
 import type { Command } from "../command.ts";
 import { runEvaluation } from "../eval.ts";
 import { type NextCommand, nextText } from "../next-commands.ts";
@@ -21,8 +21,8 @@ export const trainCommand: Command = {
 
   key=value         changes a setting; +key=value adds one, ~key takes one away
   --dry-run         prints the plan: workers, batch arithmetic, memory, disk; starts nothing
-  --resume          goes on from the newest whole checkpoint of this configuration's last run
-  --out DIR         where results go; default logs/<time>-<config>
+  --resume          goes on from the newest whole checkpoint of this configuration's last run, or of the run in --out
+  --out DIR         a folder of its own for the results; default logs/<time>-<config>
   --model DIR       a model folder, adapters, or a checkpoint of a run, in place of the configuration's
   --device cpu      leaves the accelerators alone
   --config-path DIR searched before our own configurations
@@ -43,14 +43,19 @@ export const trainCommand: Command = {
       await runEvaluation(wishes);
       return;
     }
+    const lock = holdRunFolder(checked);
     const screen = openScreen(checked.name, folder);
     screen.say(`results go to ${folder}`);
-    const { stopped } = await attendEngine({ work: "train", config, overrides, configPath }, screen, {
-      patience: patienceOf(checked.config.runner),
-      folder,
-      again: `reverie train ${config} --resume --out ${folder}`,
-    });
-    if (!stopped) console.log(nextText(nextCommands(wishes, checked)));
+    try {
+      const { stopped } = await attendEngine({ work: "train", config, overrides, configPath }, screen, {
+        patience: patienceOf(checked.config.runner),
+        folder,
+        again: `reverie train ${config} --resume --out ${folder}`,
+      });
+      if (!stopped) console.log(nextText(nextCommands(wishes, checked)));
+    } finally {
+      lock?.release();
+    }
   },
 };
 

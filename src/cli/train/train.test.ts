@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { readMetricsFile } from "#metrics";
 import { tinyCheckpoint, tinyOverrides } from "../../training/test-run.ts";
 import { parseRunArguments } from "./arguments.ts";
 import { trainCommand } from "./index.ts";
@@ -64,6 +65,12 @@ const mistakes: [string, () => string[], RegExp][] = [
     () => ["eval", config, "--resume"],
     /--resume is not an option of reverie eval CONFIG/,
   ],
+  [
+    "an experiment outside of the log folder",
+    () => run(newFolder(), "runner.logger.experiment_name=../x"),
+    /experiment_name: is "\.\.\/x", which is no folder inside/,
+  ],
+  ["a log folder in /proc", () => run("/proc/x"), /folder \/proc\/x cannot be made/],
   ["a word that is no override", () => ["train", config, "faster"], /"faster" is no override/],
   [
     "an env that cannot be played here",
@@ -108,6 +115,24 @@ test("a run ends with the commands to go on with, and an evaluation leaves its c
   assert.match(readFileSync(join(out, "config.yaml"), "utf8"), /only_eval: true/);
 });
 
+test("of two runs into one folder the second is refused and the first is not disturbed", async () => {
+  const logs = newFolder();
+  const many = "runner.max_epochs=1000";
+  let second: Promise<Ended> | undefined;
+  const first = await reverie(run(logs, many), (text, signal) => {
+    if (second || !/step 1\/1000/.test(text)) return;
+    second = reverie(run(logs, many));
+    void second.then(() => signal("SIGINT"));
+  });
+  const { code, text } = (await second) as Ended;
+  assert.equal(code, 2, text);
+  assert.match(text, /is in use by a run of .* \(process \d+ on .*\): two runs in one folder/);
+  assert.equal(first.code, 0, first.text);
+  const steps = readMetricsFile(join(logs, "metrics.jsonl")).map(({ step }) => step);
+  assert.deepEqual(steps, [...steps.keys()]);
+  assert.ok(existsSync(join(logs, config, "checkpoints", `global_step_${steps.length}`)));
+});
+
 test("resuming from a damaged checkpoint is refused, and says which file", async () => {
   const logs = newFolder();
   assert.equal((await reverie(run(logs, "runner.max_epochs=1"))).code, 0);
@@ -118,7 +143,7 @@ test("resuming from a damaged checkpoint is refused, and says which file", async
   assert.match(text, /cannot be resumed from:\n +actor\/optimizer\.safetensors has 7 bytes/);
 });
 
-test("a run that diverges says so, and keeps its last good checkpoint", async () => {
+test("a run that diverges says so, and saves nothing of it", async () => {
   const logs = newFolder();
   const wild = [
     "algorithm.entropy_bonus=0.01",
@@ -128,7 +153,8 @@ test("a run that diverges says so, and keeps its last good checkpoint", async ()
   ];
   const { code, text } = await reverie(run(logs, ...wild));
   assert.equal(code, 2, text);
-  assert.match(text, /not a number|not numbers/);
+  assert.match(text, /error: training step 0 has ruined the policy: .*\nthere is no checkpoint yet/);
+  assert.ok(!existsSync(join(logs, config, "checkpoints", "latest")));
 });
 
 test("Ctrl-C saves a checkpoint after the step and ends well, and the run goes on from there", async () => {

@@ -5,13 +5,15 @@ import {
   mkdtempSync,
   readdirSync,
   readlinkSync,
+  renameSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { keepNewest, listCheckpoints, newestWhole, writeCheckpoint } from "./folder.ts";
+import { keepNewest, listCheckpoints, writeCheckpoint } from "./folder.ts";
 import { findDamage } from "./manifest.ts";
 
 const fresh = (): string => mkdtempSync(join(tmpdir(), "reverie-checkpoints-"));
@@ -44,19 +46,32 @@ const damages: [string, (folder: string) => void, RegExp][] = [
   ["a cut file", (folder) => writeFileSync(join(folder, "actor/weights"), ""), /has 0 bytes, expected 1/],
   ["a missing file", (folder) => rmSync(join(folder, "state.json")), /state\.json is missing/],
   ["an extra file", (folder) => writeFileSync(join(folder, "new"), ""), /new is not in the manifest/],
+  [
+    "an extra file with a name that every object knows",
+    (folder) => writeFileSync(join(folder, "toString"), ""),
+    /toString is not in the manifest/,
+  ],
+  [
+    "an extra link",
+    (folder) => symlinkSync("state.json", join(folder, "linked")),
+    /linked is not in the manifest/,
+  ],
+  [
+    "a file that became a link",
+    (folder) => {
+      renameSync(join(folder, "state.json"), join(folder, "..", "elsewhere"));
+      symlinkSync("../elsewhere", join(folder, "state.json"));
+    },
+    /state\.json is not a file any more/,
+  ],
   ["no manifest", (folder) => rmSync(join(folder, "manifest.json")), /never finished/],
   ["a torn manifest", (folder) => writeFileSync(join(folder, "manifest.json"), '{"for'), /manifest\.json/],
 ];
 for (const [what, damage, message] of damages) {
-  test(`${what} is found and told, and the checkpoint before is used instead`, async () => {
-    const root = fresh();
-    await writeCheckpoint(root, 1, fill("a"));
-    const { folder } = await writeCheckpoint(root, 2, fill("b"));
+  test(`${what} is found and told`, async () => {
+    const { folder } = await writeCheckpoint(fresh(), 2, fill("b"));
     damage(folder);
     assert.match(findDamage(folder).join("\n"), message);
-    const said: string[] = [];
-    assert.equal(newestWhole(root, (line) => said.push(line))?.step, 1);
-    assert.match(said.join(), /global_step_2 is damaged/);
   });
 }
 
@@ -89,4 +104,17 @@ test("a step that is done again replaces its checkpoint", async () => {
   const { folder } = await writeCheckpoint(root, 1, fill("bb"));
   assert.deepEqual(findDamage(folder), []);
   assert.deepEqual(readdirSync(root).sort(), ["global_step_1", "latest"]);
+});
+
+test("a checkpoint that was given another number is found, and told by its own", async () => {
+  const root = fresh();
+  const { folder } = await writeCheckpoint(root, 2, async (path) =>
+    writeFileSync(join(path, "state.json"), '{"step": 2}'),
+  );
+  assert.deepEqual(findDamage(folder), []);
+  renameSync(folder, join(root, "global_step_4"));
+  assert.match(
+    findDamage(join(root, "global_step_4")).join(),
+    /holds step 2, .*renamed: it is global_step_2/,
+  );
 });

@@ -4,7 +4,7 @@
  *   actor/model/                 weights in the published layout: any tool that reads the family's checkpoints reads this
  *   actor/optimizer.safetensors  moments and step counts by parameter name
  *   env/<i>.safetensors          where each env stands: streams, episodes under way, last sights
- *   state.json                   steps done, seed, cursors, versions
+ *   state.json                   steps done, seed, cursors, versions; whose it is, and the settings it was made with
  *
  * Streams for sampling, shuffling and initialisation are functions of the seed and the step (cluster/streams.ts): nothing to store.
  */
@@ -16,6 +16,8 @@ import { readJsonFile, readSafetensors, writeJsonFile, writeSafetensors } from "
 import { UserError } from "#registry";
 import { keep, type Tensor } from "#tensor";
 import type { Crew } from "../crew.ts";
+import { runOriginSchema } from "../run-folder/lineage.ts";
+import type { RunIdentity } from "../run-folder/run-folder.ts";
 import { trainedOnAfter, writeTrainedOn } from "../trained-on.ts";
 import { versions } from "../versions.ts";
 
@@ -41,6 +43,10 @@ const stateSchema = z.strictObject({
   /** The evaluation or the round of co-evolution that was due after the step is still to be done: the run was told to stop. */
   unfinished: z.literal(true).optional(),
   versions: z.record(z.string(), z.string()),
+  /** Absent in checkpoints from before there were identities. */
+  run: runOriginSchema.optional(),
+  settings: z.record(z.string(), z.unknown()).optional(),
+  base: z.strictObject({ path: z.string(), fingerprint: z.string() }).optional(),
 });
 export type CheckpointState = z.infer<typeof stateSchema>;
 
@@ -56,7 +62,7 @@ export async function fillCheckpoint(
   folder: string,
   crew: Crew,
   step: number,
-  world: WorldState = {},
+  more: RunIdentity & WorldState,
 ): Promise<void> {
   const { checked, actors, stages } = crew;
   mkdirSync(modelFolder(folder), { recursive: true });
@@ -87,8 +93,8 @@ export async function fillCheckpoint(
     slots: checked.config.env.train.total_num_envs ?? 0,
     stages: stages.length,
     env,
-    ...world,
     versions: versions(),
+    ...more,
   };
   writeJsonFile(stateFile(folder), state);
 }

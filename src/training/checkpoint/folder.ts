@@ -4,10 +4,19 @@
  * A checkpoint is made in a hidden folder, hashed, flushed to the disk and renamed; then `latest` points at it. So whenever the
  * machine stops, every visible `global_step_N` is whole, and what is left of an unfinished one is swept away by the next.
  */
-import { existsSync, mkdirSync, readdirSync, readlinkSync, renameSync, rmSync, symlinkSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from "node:fs";
 import { basename, join } from "node:path";
 import { flushFolder } from "#formats";
-import { findDamage, sealFolder } from "./manifest.ts";
+import { manifestName, sealFolder } from "./manifest.ts";
 
 export interface Saved {
   readonly folder: string;
@@ -54,14 +63,16 @@ export function listCheckpoints(root: string): Saved[] {
     .sort((a, b) => a.step - b.step);
 }
 
-/** The newest checkpoint that is whole; damaged ones are told about and passed over. */
-export function newestWhole(root: string, say: (line: string) => void): Saved | undefined {
-  for (const saved of listCheckpoints(root).reverse()) {
-    const faults = findDamage(saved.folder);
-    if (faults.length === 0) return saved;
-    say(`${saved.folder} is damaged (${faults[0]}): an older checkpoint is used`);
-  }
-  return undefined;
+/** The name of the checkpoint that was written last. */
+export const latestOf = (root: string): string | undefined => pointedAt(root, latestName);
+
+/** When a checkpoint was finished, in milliseconds; 0 for one that was not. */
+export const writtenAt = ({ folder }: Saved): number =>
+  statSync(join(folder, manifestName), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+
+/** After later ones were taken away. */
+export function pointLatest(root: string, folder: string): void {
+  point(root, latestName, folder);
 }
 
 /** Names the best checkpoint so far; it is then kept whatever its age. */

@@ -4,8 +4,17 @@
  * A folder without a manifest was never finished; a file that differs from its line is damaged. Both are told by name.
  */
 import { createHash } from "node:crypto";
-import { closeSync, existsSync, fsyncSync, openSync, readdirSync, readSync, statSync } from "node:fs";
-import { join, relative, sep } from "node:path";
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readSync,
+  statSync,
+} from "node:fs";
+import { basename, join, relative, sep } from "node:path";
 import { z } from "zod";
 import { flushFolder, readJsonFile, writeJsonFile } from "#formats";
 import { UserError } from "#registry";
@@ -41,14 +50,27 @@ export function findDamage(folder: string): string[] {
   const manifest = readManifest(path);
   if (typeof manifest === "string") return [manifest];
   const found = new Set(listFiles(folder).map((file) => file.split(sep).join("/")));
-  const extra = [...found].filter((file) => !(file in manifest.files));
+  const extra = [...found].filter((file) => !Object.hasOwn(manifest.files, file));
   const faults = Object.entries(manifest.files).flatMap(([file, { bytes, sha256 }]) => {
     if (!found.has(file)) return [`${file} is missing`];
-    const { size } = statSync(join(folder, file));
+    const entry = lstatSync(join(folder, file));
+    if (!entry.isFile()) return [`${file} is not a file any more, but a link or something else`];
+    const { size } = entry;
     if (size !== bytes) return [`${file} has ${size} bytes, expected ${bytes}`];
     return hashFile(join(folder, file)) === sha256 ? [] : [`${file} has been changed: its SHA-256 differs`];
   });
-  return [...faults, ...extra.map((file) => `${file} is not in the manifest`)];
+  const all = [...faults, ...extra.map((file) => `${file} is not in the manifest`)];
+  return all.length > 0 ? all : renamed(folder);
+}
+
+/** A whole checkpoint that was given another's name would be taken for other steps than it has done. */
+function renamed(folder: string): string[] {
+  const [, named] = /^global_step_(\d+)$/.exec(basename(folder)) ?? [];
+  const path = join(folder, "state.json");
+  if (named === undefined || !existsSync(path)) return [];
+  const { step } = readJsonFile(path);
+  if (typeof step !== "number" || step === Number(named)) return [];
+  return [`it holds step ${step}, and its folder was renamed: it is global_step_${step}`];
 }
 
 function readManifest(path: string): Manifest | string {
@@ -65,7 +87,7 @@ function readManifest(path: string): Manifest | string {
 
 function listFiles(folder: string): string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
+    .filter((entry) => !entry.isDirectory()) // a link or a socket is one too many
     .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
     .filter((path) => path !== manifestName)
     .sort();

@@ -61,8 +61,12 @@ export class CoEvolution {
     this.#versions.begin(world);
     this.#versions.require(from.version);
     this.#version = from.version;
-    cutRounds(this.#roundsFile, from.step);
     this.checked = withTrain(given, this.#section());
+  }
+
+  /** Forgets the rounds after this step: they are done again. */
+  goOnFrom(step: number): void {
+    cutRounds(this.#roundsFile, step);
   }
 
   /** The training step after which the present world took over. */

@@ -1,7 +1,7 @@
 /** Preparing LIBERO's files: sources, what is needed, checksums, and everything that can be wrong with them. */
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync, spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -193,8 +193,12 @@ test("two preparations of one folder take turns, and the lock of a dead one does
   };
   await Promise.all([withLock(place, work("a"), () => {}), withLock(place, work("b"), () => {})]);
   assert.deepEqual(order, ["a begins", "a ends", "b begins", "b ends"]);
-  const dead = execFileSync(process.execPath, ["-e", "console.log(process.pid, require('os').hostname())"]);
-  folder("locked/.preparing", { holder: dead.toString().trim() });
+  const leaver = `
+    import { FileLock } from "./src/formats/index.ts";
+    FileLock.take(${JSON.stringify(join(place, ".preparing.lock"))}, "dead");
+    process.kill(process.pid, "SIGKILL");`;
+  spawnSync(process.execPath, ["--import", "tsx", "--input-type=module", "-e", leaver]);
+  assert.ok(existsSync(join(place, ".preparing.lock")));
   await withLock(
     place,
     async () => order.push("after"),
