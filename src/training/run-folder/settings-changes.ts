@@ -39,7 +39,7 @@ const refusedKeys: readonly string[] = [
 ];
 
 const unmentioned =
-  /^(cluster\.|runner\.(logger\.|resume_dir$|save_interval$|keep_checkpoints$|val_check_interval$|per_worker_log$)|env\.train\.group_size$)|\.(model_path|video_cfg\..*|env_workers|enable_offload|group_name|worker_timeout)$/;
+  /^(cluster\.|runner\.(logger\.|resume_dir$|save_interval$|keep_checkpoints$|val_check_interval$|per_worker_log$)|env\.train\.group_size$)|\.(model_path|video_cfg\..*|env_workers|enable_offload|group_name|\w*_timeout)$/;
 
 /** Every setting by its full key. Lists are values. */
 export function settingsOf(config: RunConfig): Settings {
