@@ -39,7 +39,9 @@ type Learner = (
 /** The keys of a world's own description that decide the shape of its denoiser. */
 const keysOf = (world: string, keys: readonly string[]): Record<string, unknown> => {
   const written = z.looseObject({}).parse(readJsonFile(join(world, "config.json")));
-  return Object.fromEntries(keys.flatMap((key) => (key in written ? [[key, written[key]]] : [])));
+  return Object.fromEntries(
+    keys.flatMap((key) => (Object.hasOwn(written, key) ? [[key, written[key]]] : [])),
+  );
 };
 
 const openSoraKeys = "depth hidden_size num_heads patch_size text_weights chunk condition_frame_length".split(
