@@ -38,6 +38,7 @@ port.on("message", (message: ToEngine) => {
     part.share = Math.min(part.share, message.share);
     return;
   }
+  if (message.kind === "finish") return running?.finish();
   stopAsked = true;
   running?.stop();
 });

@@ -18,7 +18,10 @@ export type EngineRequest = {
   | { readonly work: "evaluate"; readonly resultFile: string; readonly share?: number | undefined }
 );
 
-export type ToEngine = { readonly kind: "stop" } | { readonly kind: "shorten"; readonly share: number };
+export type ToEngine =
+  | { readonly kind: "stop" }
+  | { readonly kind: "finish" }
+  | { readonly kind: "shorten"; readonly share: number };
 
 export type FromEngine =
   | { readonly kind: "opened"; readonly step: number; readonly totalSteps: number }
@@ -42,6 +45,8 @@ export interface EngineHandle {
   readonly at: string;
   /** Ends the run, with a checkpoint of the steps that are done. */
   stop(): void;
+  /** Ends the run with the step under way. */
+  finish(): void;
   /** Lets an evaluation play only this part of every task's starts. */
   shorten(share: number): void;
   /** Ends it now; one that hangs is given up after a few seconds. */
@@ -126,6 +131,7 @@ export function startEngine(
       standstill.begin(patience.stop);
       worker.postMessage({ kind: "stop" } satisfies ToEngine);
     },
+    finish: () => worker.postMessage({ kind: "finish" } satisfies ToEngine),
     shorten: (share) => worker.postMessage({ kind: "shorten", share } satisfies ToEngine),
     kill: () => endThread(worker),
   };

@@ -126,6 +126,11 @@ export class Run {
     this.#stop.abort(new Abandoned());
   }
 
+  /** Ends the run with the step under way, which is finished and saved. */
+  finish(): void {
+    this.#complete = true;
+  }
+
   /** A training step's episodes; undefined when they were given up. */
   async collect(step: number): Promise<Collected | undefined> {
     const { crew } = this;

@@ -192,7 +192,7 @@ export class MainJob {
           const mostlyPlayed = phase === "generate_rollouts" && (done ?? 0) > 0.5 * (total ?? 0);
           if (outOfTime || !mostlyPlayed || !clock.mustStop || steps + 1 === planned) return;
           outOfTime = true;
-          engine?.stop();
+          engine?.finish();
         },
         told: (step, metrics) => {
           steps = step + 1;
