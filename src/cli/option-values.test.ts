@@ -54,3 +54,7 @@ test("settings that do not fit are named with what was found, and slips with wha
     /zebra: no such setting; there are: steps, lr/,
   );
 });
+
+test("a folder that the system does not make is refused in words, and at once", () => {
+  assert.throws(() => emptyFolder("/proc/x/y"), /the folder \/proc\/x\/y cannot be made/);
+});

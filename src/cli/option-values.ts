@@ -1,7 +1,8 @@
 /** What the values of options mean, the same for every command: devices, whole numbers, KEY=VALUE pairs, new folders. */
-import { existsSync, mkdirSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { resolve } from "node:path";
 import { z } from "zod";
+import { makeFolder } from "#formats";
 import { nearest, UserError } from "#registry";
 import { cudaAvailable, type Device } from "#tensor";
 
@@ -74,6 +75,5 @@ export function emptyFolder(path: string): string {
   const folder = resolve(path);
   if (existsSync(folder) && readdirSync(folder).length > 0)
     throw new UserError(`${path} is not empty; give another --out or remove it`);
-  mkdirSync(folder, { recursive: true });
-  return folder;
+  return makeFolder(folder);
 }
