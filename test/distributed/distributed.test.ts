@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { benchPython } from "../../bench/python.ts";
@@ -26,13 +26,17 @@ function start(command: string, args: readonly string[]): Rank {
     stdio: ["ignore", "pipe", "inherit"],
   });
   let output = "";
-  const port = new Promise<number>((resolve) =>
+  const port = new Promise<number>((resolve, reject) => {
     child.stdout.on("data", (data) => {
       output += data;
       const [first = "{}"] = output.split("\n");
       if (output.includes("\n") && "port" in JSON.parse(first)) resolve(Number(JSON.parse(first).port));
-    }),
-  );
+    });
+    child.on("close", (code) =>
+      reject(new Error(`${command} ended with code ${code} before it told its port`)),
+    );
+  });
+  port.catch(() => {}); // only rank 0 is asked for it
   const ended = new Promise<Ended>((resolve) =>
     child.on("close", (code) => {
       const last = output.trim().split("\n").at(-1) ?? "";
@@ -71,7 +75,10 @@ test("three Node ranks agree in all-reduce, broadcast, all-gather and reduce-sca
 
 function pythonWithTorch(): string | undefined {
   try {
-    return benchPython(["numpy", "filelock", "typing_extensions", "sympy", "networkx", "jinja2", "fsspec"]);
+    const packages = ["numpy", "filelock", "typing_extensions", "sympy", "networkx", "jinja2", "fsspec"];
+    const python = benchPython(packages);
+    // Where libtorch is the CPU half of PyPI's CUDA build, its Python half is not there.
+    return spawnSync(python, ["-c", "import torch"]).status === 0 ? python : undefined;
   } catch {
     return undefined;
   }
