@@ -1,11 +1,8 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { test } from "node:test";
 import { z } from "zod";
 import { cudaAvailable } from "#tensor";
-import { checked, deviceOf, emptyFolder, keyValues, wholeNumber } from "./option-values.ts";
+import { checked, deviceOf, keyValues, wholeNumber } from "./option-values.ts";
 
 test("a device that this machine does not have is refused, not replaced by another", () => {
   assert.equal(deviceOf("cpu"), "cpu");
@@ -33,14 +30,6 @@ test("whole numbers above zero, and nothing else", () => {
     assert.throws(() => wholeNumber("--steps", text), /--steps takes a whole number above zero/);
 });
 
-test("a folder that holds something is not written into", (context) => {
-  const folder = mkdtempSync(join(tmpdir(), "reverie-out-"));
-  context.after(() => rmSync(folder, { recursive: true }));
-  assert.equal(emptyFolder(join(folder, "new", "deep")), join(folder, "new", "deep"));
-  writeFileSync(join(folder, "file"), "");
-  assert.throws(() => emptyFolder(folder), /is not empty; give another --out or remove it/);
-});
-
 test("settings that do not fit are named with what was found, and slips with what was meant", () => {
   const schema = z.strictObject({ steps: z.int().positive(), lr: z.number().optional() });
   assert.throws(() => checked(schema, { steps: "many" }), /steps: expected number, found "many"/);
@@ -53,8 +42,4 @@ test("settings that do not fit are named with what was found, and slips with wha
     () => checked(schema, { steps: 1, zebra: 2 }),
     /zebra: no such setting; there are: steps, lr/,
   );
-});
-
-test("a folder that the system does not make is refused in words, and at once", () => {
-  assert.throws(() => emptyFolder("/proc/x/y"), /the folder \/proc\/x\/y cannot be made/);
 });

@@ -1,8 +1,5 @@
-/** What the values of options mean, the same for every command: devices, whole numbers, KEY=VALUE pairs, new folders. */
-import { existsSync, readdirSync } from "node:fs";
-import { resolve } from "node:path";
+/** What the values of options mean, the same for every command: devices, whole numbers, KEY=VALUE pairs. */
 import { z } from "zod";
-import { makeFolder } from "#formats";
 import { nearest, UserError } from "#registry";
 import { cudaAvailable, type Device } from "#tensor";
 
@@ -68,12 +65,4 @@ function settingFault(issue: z.core.$ZodIssue, settings: object, known: readonly
 function unknownSetting(key: string, known: readonly string[]): string {
   const guess = nearest(key, known);
   return `${key}: no such setting; ${guess ? `did you mean ${guess}?` : `there are: ${known.join(", ")}`}`;
-}
-
-/** A folder of its own for what a command writes. */
-export function emptyFolder(path: string): string {
-  const folder = resolve(path);
-  if (existsSync(folder) && readdirSync(folder).length > 0)
-    throw new UserError(`${path} is not empty; give another --out or remove it`);
-  return makeFolder(folder);
 }

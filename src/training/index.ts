@@ -1,5 +1,5 @@
 /** Training: runs from a configuration, their checkpoints and evaluations, and fine-tuning on demonstrations. */
-export { listCheckpoints, type Saved } from "./checkpoint/folder.ts";
+export { listCheckpoints, type Saved, writeFolder } from "./checkpoint/folder.ts";
 export { findDamage } from "./checkpoint/manifest.ts";
 export {
   type EngineHandle,
@@ -30,6 +30,7 @@ export { type Reporter, silent } from "./reporter.ts";
 export { Run } from "./run.ts";
 export { checkpointRoot } from "./run-folder/places.ts";
 export { holdFolder, holdRunFolder } from "./run-folder/run-folder.ts";
+export type { Settings } from "./run-folder/settings-changes.ts";
 export { newestCheckpoint } from "./run-folder/starting-point.ts";
 export * from "./sft/index.ts";
 export * from "./start/index.ts";

@@ -1,12 +1,14 @@
 /** `collect SUITE`: lets the scripted experts demonstrate a suite's tasks and keeps what they saw and did. */
 import { availableParallelism } from "node:os";
+import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { type CollectSettings, collectSettingsSchema, findSuite, suiteNames } from "#envs";
 import { counted } from "#metrics";
 import { UserError } from "#registry";
 import type { Command } from "../command.ts";
 import { nextText } from "../next-commands.ts";
-import { checked, emptyFolder, wholeNumber } from "../option-values.ts";
+import { checked, wholeNumber } from "../option-values.ts";
+import { inEmptyFolder } from "../own-folder.ts";
 import { collectDemonstrations } from "./collect.ts";
 import { ProgressLine } from "./progress-line.ts";
 
@@ -66,10 +68,12 @@ export const collectCommand: Command = {
       episodesPerTask: wholeNumber("--episodes", values.episodes),
       workers: wholeNumber("--workers", values.workers),
     };
-    const out = emptyFolder(values.out ?? `demonstrations/${suite}`);
     const line = new ProgressLine(`collecting ${suite}`);
     const onProgress = line.show.bind(line);
-    const result = await collectDemonstrations({ ...work, out, onProgress });
+    const out = resolve(values.out ?? `demonstrations/${suite}`);
+    const result = await inEmptyFolder(out, `reverie collect ${suite}`, () =>
+      collectDemonstrations({ ...work, out, onProgress }),
+    );
     line.end();
     for (const { sentence, successes, attempts } of result.tasks)
       console.log(`${String(successes).padStart(6)} of ${attempts}  ${sentence}`);

@@ -2,30 +2,38 @@
  * `sft`: a policy learns from demonstrations, with checkpoints to choose from and to go on from.
  *
  * OUT/base is the checkpoint that training began with, OUT/step_000075 and so on the ones it passed, and
- * OUT/resume.safetensors what --resume needs. `--new mini` makes a small untrained policy first, with a tokenizer and
+ * OUT/resume what --resume needs. `--new mini` makes a small untrained policy first, with a tokenizer and
  * statistics of its own, from the demonstrations.
  */
-import { existsSync } from "node:fs";
-import { join } from "node:path";
-import { type Demonstrations, openDemonstrations } from "#envs";
-import { readJsonFile, readSafetensors, writeJsonFile, writeSafetensors } from "#formats";
+import { createHash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { type Demonstrations, infoPath, openDemonstrations } from "#envs";
+import { readJsonFile, writeJsonFile } from "#formats";
 import { counted, JsonlWriter } from "#metrics";
 import { loadPolicy, type Policy } from "#policies";
-import { UserError } from "#registry";
 import { allowTf32, type DType, manualSeed } from "#tensor";
 import {
+  findResumePoint,
   labelDemonstrations,
+  type ResumePoint,
   readTrainedOn,
+  requireFiniteRun,
+  restoreRun,
+  type Settings,
   SftRun,
+  settingsToGoOnWith,
   sftSettings,
   type TrainedOn,
   TrainingStopped,
   trainedOnDemonstrations,
+  writeFolder,
+  writeResumePoint,
   writeTrainedOn,
 } from "#training";
 import type { Command } from "../command.ts";
 import { type NextCommand, nextText } from "../next-commands.ts";
-import { emptyFolder } from "../option-values.ts";
+import { inEmptyFolder, inOwnFolder } from "../own-folder.ts";
 import { listenForStop, untilStopped } from "../stop-signals.ts";
 import { configNames } from "../train/arguments.ts";
 import { parseSftArguments, type SftArguments, sftOptions, sftUsage } from "./arguments.ts";
@@ -50,20 +58,56 @@ export const sftCommand: Command = {
     const wishes = parseSftArguments(argv);
     const sets = wishes.data.map(openDemonstrations);
     say(describeSets(sets));
-    if (wishes.resume) requireState(wishes.out);
-    else emptyFolder(wishes.out); // checkpoints of two trainings would stand side by side
-    const { policy, model } = await openPolicy(wishes, sets);
-    const frames = labelDemonstrations(policy, sets, { onProgress: progressLine("frames prepared") });
-    const run = new SftRun(policy, frames, wishes.settings);
-    if (wishes.resume) say(`going on from step ${restore(run, wishes.out)}`);
-    const before = readTrainedOn(String(model.model_path));
-    const training = train(run, wishes, { model, trainedOn: trainedOnDemonstrations(before, sets) });
-    const isDone = await untilStopped(training, "the same command and --resume");
-    run.dispose();
-    policy.dispose();
-    if (isDone) say(nextText(nextCommands(wishes, sets)));
+    if (!wishes.resume) return inEmptyFolder(wishes.out, "reverie sft", () => fineTune(wishes, sets)); // two trainings would stand side by side
+    findResumePoint(wishes.out, () => {}); // before a folder is made for the lock
+    return inOwnFolder(wishes.out, { what: "reverie sft" }, () =>
+      fineTune(wishes, sets, findResumePoint(wishes.out, say)),
+    );
   },
 };
+
+async function fineTune(
+  wishes: SftArguments,
+  sets: readonly Demonstrations[],
+  point?: ResumePoint,
+): Promise<void> {
+  const given = describeWishes(wishes, sets);
+  const settings = point ? settingsToGoOnWith(point, given, say) : given;
+  const { policy, model } = await openPolicy(wishes, sets, point);
+  const frames = labelDemonstrations(policy, sets, { onProgress: progressLine("frames prepared") });
+  const run = new SftRun(policy, frames, wishes.settings);
+  if (point) {
+    restoreRun(run, point);
+    say(`going on from step ${run.step}`);
+  }
+  const before = readTrainedOn(String(model.model_path));
+  const training = train(run, wishes, { model, settings, trainedOn: trainedOnDemonstrations(before, sets) });
+  const isDone = await untilStopped(training, "the same command and --resume");
+  run.dispose();
+  policy.dispose();
+  if (isDone) say(nextText(nextCommands(wishes, sets)));
+}
+
+/** Everything that decides what is learnt, to be compared when a training goes on. */
+function describeWishes(wishes: SftArguments, sets: readonly Demonstrations[]): Settings {
+  const { data, settings, precision, fresh, model, modelKeys } = wishes;
+  const base = fresh === undefined ? model && resolve(model) : `--new ${fresh}`;
+  return {
+    ...settings,
+    precision,
+    data: sets.map(({ episodes }, i) => dataText(data[i]!, episodes.length)),
+    ...(base !== undefined && { base }),
+    ...Object.fromEntries(Object.entries(modelKeys).map(([key, value]) => [`model_set.${key}`, value])),
+  };
+}
+
+/** Its description says how it was made: episodes that were collected anew are others, even in the same folder. */
+function dataText(folder: string, episodes: number): string {
+  const hash = createHash("sha256")
+    .update(readFileSync(infoPath(folder)))
+    .digest("hex");
+  return `${resolve(folder)} (${counted(episodes, "episode")}, ${hash.slice(0, 8)})`;
+}
 
 /** With the configuration for small policies in the suite that was learned, where there is one. */
 function nextCommands({ out, settings }: SftArguments, sets: readonly Demonstrations[]): NextCommand[] {
@@ -106,14 +150,15 @@ type Model = Readonly<Record<string, unknown>>;
 async function openPolicy(
   wishes: SftArguments,
   sets: readonly Demonstrations[],
+  point: ResumePoint | undefined,
 ): Promise<{ policy: Policy; model: Model }> {
   const { device, precision, settings, out } = wishes;
   manualSeed(settings.seed);
   if (device.startsWith("cuda")) allowTf32(true);
   const described = join(out, "model.json");
-  const model = wishes.resume && existsSync(described) ? readJsonFile(described) : makeBase(wishes, sets);
+  const model = point && existsSync(described) ? readJsonFile(described) : makeBase(wishes, sets);
   writeJsonFile(described, model);
-  const from = wishes.resume ? { ...model, model_path: latestCheckpoint(out) } : model;
+  const from = point ? { ...model, model_path: point.model } : model;
   const policy = await loadPolicy(
     { ...from, precision },
     { device, seed: settings.seed, actionSpec: { size: 7, gripper: "minus_one_opens" } },
@@ -123,23 +168,10 @@ async function openPolicy(
   return { policy, model };
 }
 
-/** Where --resume finds weights in full precision. */
-const latestCheckpoint = (out: string): string => join(out, "resume");
-const statePath = (out: string): string => join(out, "resume", "training.safetensors");
-
-function requireState(out: string): void {
-  if (!existsSync(statePath(out)))
-    throw new UserError(`${out} has nothing to resume from: no ${statePath(out)}; begin without --resume`);
-}
-
-function restore(run: SftRun, out: string): number {
-  run.loadState(readSafetensors(statePath(out)));
-  return run.step;
-}
-
 /** What is said of the checkpoints that a training saves. */
 interface Origin {
   readonly model: Model;
+  readonly settings: Settings;
   readonly trainedOn: TrainedOn;
 }
 
@@ -167,7 +199,7 @@ async function train(run: SftRun, wishes: SftArguments, origin: Origin): Promise
     afterStep: async (step) => {
       const isAsked = step < settings.steps && listener.isAsked();
       if (step % checkpointEvery === 0 || step === settings.steps || isAsked)
-        await saveCheckpoint(run, step, wishes, origin);
+        await saveCheckpoint(run, wishes, origin);
       if (isAsked) throw new TrainingStopped(step, settings.steps);
     },
   });
@@ -177,14 +209,23 @@ async function train(run: SftRun, wishes: SftArguments, origin: Origin): Promise
 
 async function saveCheckpoint(
   run: SftRun,
-  step: number,
   { out, storedAs }: SftArguments,
-  { model, trainedOn }: Origin,
+  { model, settings, trainedOn }: Origin,
 ): Promise<void> {
-  const folder = checkpointFolder(out, step);
-  await run.policy.save(folder, storedAs === undefined ? {} : { dtype: storedAs as DType });
-  await run.policy.save(latestCheckpoint(out));
-  for (const saved of [folder, latestCheckpoint(out)]) writeTrainedOn(saved, trainedOn);
-  writeSafetensors(statePath(out), run.state());
+  requireFiniteRun(run, newestSaved(out));
+  const folder = checkpointFolder(out, run.step);
+  await writeFolder(folder, async (whole) => {
+    await run.policy.save(whole, storedAs === undefined ? {} : { dtype: storedAs as DType });
+    writeTrainedOn(whole, trainedOn);
+  });
+  await writeResumePoint(out, run, settings, trainedOn);
   say(`saved ${folder} (model_type ${String(model.model_type)})`);
 }
+
+const newestSaved = (out: string): string | undefined => {
+  const name = readdirSync(out)
+    .filter((each) => /^step_\d+$/.test(each))
+    .sort()
+    .at(-1);
+  return name && join(out, name);
+};

@@ -1,11 +1,21 @@
 /** What `reverie sft` refuses before it trains, and how it stops. */
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { SftRun } from "#training";
 import { collectCommand } from "../collect/index.ts";
 import { sftCommand } from "./index.ts";
 
@@ -29,7 +39,7 @@ test("a folder that holds another training is left alone, and one without a trai
   assert.deepEqual(readdirSync(used), ["step_000075"]);
   await refused(
     ["--out", join(folder, "unborn"), "--resume"],
-    /nothing to resume from.*begin without --resume/,
+    /nothing whole to resume from.*begin without --resume/,
   );
   assert.deepEqual(readdirSync(folder).sort(), ["data", "used"]);
 });
@@ -74,5 +84,64 @@ test("a training that is told to stop saves the steps that it has done", async (
   const code = await new Promise((resolve) => child.on("close", resolve));
   assert.equal(code, 143, text);
   assert.match(text, /stopped after \d+ of 5000 steps; go on with: the same command and --resume/);
-  assert.ok(existsSync(join(folder, "stopped", "resume", "training.safetensors")));
+  assert.match(readdirSync(join(folder, "stopped", "resume")).join(), /^global_step_\d+,latest$/);
+});
+
+const few = ["--new", "mini", "--batch", "1", "--checkpoint-every", "1", "--seed", "1"];
+const outOf = (name: string): string => join(folder, name);
+const sft = (name: string, ...args: string[]) =>
+  sftCommand.run(["--data", data, "--out", outOf(name), ...few, ...args]);
+
+test("a training that ends between its weights and its optimiser's state goes on from the step before, to the bit", async (context) => {
+  await sft("straight", "--steps", "3", "--store", "same");
+  const { state } = SftRun.prototype;
+  context.mock.method(SftRun.prototype, "state", function (this: SftRun) {
+    if (this.step === 2 && existsSync(join(outOf("cut"), "step_000002"))) throw new Error("killed");
+    return state.call(this);
+  });
+  await assert.rejects(sft("cut", "--steps", "3", "--store", "same"), /killed/);
+  context.mock.restoreAll();
+  await sft("cut", "--steps", "3", "--store", "same", "--resume");
+  const weights = (name: string): string =>
+    createHash("sha256")
+      .update(readFileSync(join(outOf(name), "step_000003", "model.safetensors")))
+      .digest("hex");
+  assert.equal(weights("cut"), weights("straight"));
+});
+
+test("a training that goes on says what was changed, and refuses another seed or model, with both values", async (context) => {
+  await sft("changed", "--steps", "1");
+  const refusedChange = (args: string[], message: RegExp) =>
+    assert.rejects(sft("changed", "--steps", "1", "--resume", ...args), message);
+  await refusedChange(["--seed", "2"], /seed: 1 before, 2 now/);
+  await refusedChange(["--model-set", "text_width=64"], /model_set\.text_width: unset before, 64 now/);
+  const said = context.mock.method(console, "log", () => {});
+  await sft("changed", "--steps", "2", "--lr", "0.002", "--resume");
+  const lines = said.mock.calls.map(({ arguments: [line] }) => String(line)).join("\n");
+  assert.match(lines, /lr: 0\.001 before, 0\.002 now/);
+  assert.match(lines, /steps: 1 before, 2 now/);
+  assert.doesNotMatch(lines, /(data|seed|base|precision): /);
+});
+
+test("weights that are no numbers are not saved, and the last good checkpoint is named", async () => {
+  const ruin = ["--lr", "1e39", "--set", "lr_warmup_steps=0"];
+  await assert.rejects(
+    sft("ruined", "--steps", "1", ...ruin),
+    /step 1 has left .*not saved(.|\n)*no checkpoint yet/,
+  );
+  assert.ok(!existsSync(join(outOf("ruined"), "step_000001")));
+  await assert.rejects(
+    sft("changed", "--steps", "3", ...ruin, "--resume"),
+    /step 3 has left (NaN|infinity) in .*not saved(.|\n)*last good checkpoint is .*step_000002/,
+  );
+  assert.deepEqual(readdirSync(join(outOf("changed"), "resume")), ["global_step_2", "latest"]);
+});
+
+test("a resume point that was damaged is not gone on from", async () => {
+  const [point = ""] = readdirSync(join(outOf("straight"), "resume"));
+  writeFileSync(join(outOf("straight"), "resume", point, "training.safetensors"), "half");
+  await assert.rejects(
+    sft("straight", "--steps", "4", "--resume"),
+    /nothing whole to resume from(.|\n)*training\.safetensors has 4 bytes/,
+  );
 });

@@ -1,5 +1,6 @@
 /** `world collect SUITE`: records episodes to make a world from, by scripted experts or by a policy, which may act in a world's dream. */
 import { availableParallelism } from "node:os";
+import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { recordingSettings, suiteNames } from "#envs";
 import { counted } from "#metrics";
@@ -8,7 +9,8 @@ import { type RecordingOrder, recordEpisodes } from "#training";
 import { ProgressLine } from "../collect/progress-line.ts";
 import type { Subcommand } from "../command.ts";
 import { nextText } from "../next-commands.ts";
-import { checked, deviceOf, emptyFolder, keyValues, wholeNumber } from "../option-values.ts";
+import { checked, deviceOf, keyValues, wholeNumber } from "../option-values.ts";
+import { inEmptyFolder } from "../own-folder.ts";
 import { policySection } from "./policy-section.ts";
 
 const usage =
@@ -63,15 +65,17 @@ export async function collectFootage(argv: string[]): Promise<void> {
       },
     }),
   };
-  const out = emptyFolder(values.out);
+  const out = resolve(values.out);
   const line = new ProgressLine(`recording ${suite}`);
-  const { episodes, frames } = await recordEpisodes({
-    order,
-    out,
-    episodes: wholeNumber("--episodes", values.episodes),
-    workers: wholeNumber("--workers", values.workers),
-    onProgress: (progress) => line.show(progress),
-  });
+  const { episodes, frames } = await inEmptyFolder(out, `reverie world collect ${suite}`, () =>
+    recordEpisodes({
+      order,
+      out,
+      episodes: wholeNumber("--episodes", values.episodes),
+      workers: wholeNumber("--workers", values.workers),
+      onProgress: (progress) => line.show(progress),
+    }),
+  );
   line.end();
   console.log(`${counted(episodes, "episode")}, ${counted(frames, "frame")} in ${out}`);
   const first = ["world", "train-vae", "--data", out, "--world", "my-world"];

@@ -3,11 +3,10 @@
  *
  * Writes a report, a table, a plot and a video beside the world (or into --out).
  */
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { type Demonstrations, openDemonstrations } from "#envs";
-import { replaceFile, writeJsonFile } from "#formats";
+import { makeFolder, replaceFile, writeJsonFile } from "#formats";
 import { loadPolicy } from "#policies";
 import { UserError } from "#registry";
 import type { Device } from "#tensor";
@@ -53,6 +52,7 @@ type EvaluationSettings = z.infer<typeof evaluationSettings>;
 export async function evaluate(wishes: WorldArguments): Promise<void> {
   const settings = checked(evaluationSettings, wishes.settings);
   const { device, world: folder } = wishes;
+  const out = wishes.out === undefined ? folder : makeFolder(wishes.out); // before the time that measuring takes
   const sets = wishes.data.map(openDemonstrations);
   const frames = sets.length > 0 ? new RecordedFrames(sets, device) : undefined;
   if (sets.some(stopsEarly)) console.log(earlyNote);
@@ -79,8 +79,6 @@ export async function evaluate(wishes: WorldArguments): Promise<void> {
       ? await measureAutoencoder(folder, judge, frames, { ...seen, source: recorded })
       : undefined;
   const name = frames ? "truth" : "truth-policy";
-  const out = wishes.out ?? folder;
-  mkdirSync(out, { recursive: true });
   writeJsonFile(join(out, `${name}.json`), { ...about(wishes, world, settings), ...report, autoencoder });
   const { svg, png } = await truthPlot(report);
   replaceFile(join(out, `${name}.png`), [png]);

@@ -5,7 +5,6 @@
  * the family's published layout; `starts` adds the frames that imagined episodes begin from; `evaluate` replays recordings
  * in the world and writes what it found beside it.
  */
-import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { openDemonstrations } from "#envs";
@@ -35,6 +34,7 @@ import {
 import type { Command, Subcommand } from "../command.ts";
 import { type NextCommand, nextText } from "../next-commands.ts";
 import { checked } from "../option-values.ts";
+import { inOwnFolder } from "../own-folder.ts";
 import { listenForStop, untilStopped } from "../stop-signals.ts";
 import {
   evaluationOptions,
@@ -48,6 +48,7 @@ import { collectFootage, collectSubcommand } from "./collect.ts";
 import { evaluate, evaluationSettings } from "./evaluate.ts";
 import { progressLine } from "./progress.ts";
 import { refresh } from "./refresh.ts";
+import { UnfinishedTraining } from "./unfinished-training.ts";
 
 const startsSettings = z.strictObject({
   count: z.int().positive().default(192).describe("first frames of episodes"),
@@ -193,17 +194,24 @@ export const worldCommand: Command = {
   },
 };
 
-async function makePart(name: string, { run }: Part, wishes: WorldArguments): Promise<void> {
-  mkdirSync(wishes.world, { recursive: true });
+async function makePart(name: string, part: Part, wishes: WorldArguments): Promise<void> {
+  const isDone = await inOwnFolder(wishes.world, { what: `reverie world ${name}`, part: name }, () =>
+    makeHeldPart(name, part, wishes),
+  );
+  if (isDone) console.log(nextText([nextPart(name, wishes)]));
+}
+
+async function makeHeldPart(name: string, { run }: Part, wishes: WorldArguments): Promise<boolean> {
+  const unfinished = new UnfinishedTraining(wishes.world, name);
+  if (!wishes.resume) unfinished.requireNone();
   if (wishes.device !== "cpu") allowTf32(true);
   const frames = new RecordedFrames(wishes.data.map(openDemonstrations), wishes.device);
   console.log(
     `${counted(frames.episodes.length, "episode")}, ${counted(frames.count, "frame")} of ${frames.size.join(" × ")}`,
   );
-  const resumeFile = join(wishes.world, `${name}.resume.safetensors`);
-  if (!wishes.resume) rmSync(resumeFile, { force: true });
+  if (wishes.resume) unfinished.takeUp((line) => console.log(line));
   const making = run(wishes, frames, {
-    resumeFile,
+    resumeFile: unfinished.path,
     saveEvery: 2000,
     reportEvery: wishes.device === "cpu" ? 10 : 100,
     timeLimit: wishes.timeLimit,
@@ -212,7 +220,8 @@ async function makePart(name: string, { run }: Part, wishes: WorldArguments): Pr
     listenForStop,
   });
   const isDone = await untilStopped(making, "the same command and --resume");
-  if (isDone) console.log(nextText([nextPart(name, wishes)]));
+  if (isDone) unfinished.finish();
+  return isDone;
 }
 
 /** The parts in their order, and then the question how true the world is. */

@@ -14,7 +14,7 @@ import {
   statSync,
   symlinkSync,
 } from "node:fs";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { flushFolder } from "#formats";
 import { manifestName, sealFolder } from "./manifest.ts";
 
@@ -24,7 +24,7 @@ export interface Saved {
 }
 
 const pattern = /^global_step_(\d+)$/;
-const hidden = /^\.(global_step_\d+|latest|best)\..*\.tmp$/;
+const hidden = /^\.((global_)?step_\d+|latest|best)\..*\.tmp$/;
 const latestName = "latest";
 const bestName = "best";
 
@@ -34,22 +34,30 @@ export async function writeCheckpoint(
   step: number,
   fill: (folder: string) => Promise<void>,
 ): Promise<Saved> {
+  const folder = join(root, `global_step_${step}`);
+  await writeFolder(folder, async (temporary) => {
+    await fill(temporary);
+    sealFolder(temporary);
+  });
+  point(root, latestName, folder);
+  return { folder, step };
+}
+
+/** A folder that appears whole, and takes the place of the one before. What `fill` writes into it must be flushed. */
+export async function writeFolder(folder: string, fill: (folder: string) => Promise<void>): Promise<void> {
+  const root = dirname(folder);
   mkdirSync(root, { recursive: true });
   sweep(root);
-  const folder = join(root, `global_step_${step}`);
-  const temporary = join(root, `.global_step_${step}.${process.pid}.tmp`);
+  const temporary = join(root, `.${basename(folder)}.${process.pid}.tmp`);
   mkdirSync(temporary);
   try {
     await fill(temporary);
-    sealFolder(temporary);
     replaceFolder(temporary, folder);
   } catch (error) {
     rmSync(temporary, { recursive: true, force: true });
     throw error;
   }
   flushFolder(root);
-  point(root, latestName, folder);
-  return { folder, step };
 }
 
 /** All finished checkpoints, oldest first. */

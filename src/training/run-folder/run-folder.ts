@@ -26,10 +26,10 @@ export interface RunIdentity {
   readonly base?: { readonly path: string; readonly fingerprint: string };
 }
 
-/** Takes the folder for this process; undefined where this process has it already. */
-export function holdFolder(folder: string, what: string): FileLock | undefined {
+/** Takes the folder for this process; undefined where this process has it already. `name`: of a part of the folder that is taken by itself. */
+export function holdFolder(folder: string, what: string, name = "run"): FileLock | undefined {
   makeFolder(folder);
-  const path = join(folder, ".run.lock");
+  const path = join(folder, `.${name}.lock`);
   const taken = takeLock(path, what, folder);
   if (taken instanceof FileLock) return taken;
   if (isThisProcess(taken)) return undefined;

@@ -82,9 +82,10 @@ export async function refreshWorld(
   return outcome;
 }
 
-/** Without what an interrupted training left. */
+/** Without what trainings left to go on from, and their locks. */
 export function copyWorld(from: string, to: string): void {
-  cpSync(from, to, { recursive: true, filter: (path) => !path.endsWith(".resume.safetensors") });
+  const isLeft = /\.(resume|finished|set-aside)\.safetensors$|\.lock$/;
+  cpSync(from, to, { recursive: true, filter: (path) => !isLeft.test(path) });
 }
 
 function plainOpener({ device, size }: RecordedFrames, settings: RefreshSettings): ImaginationOpener {

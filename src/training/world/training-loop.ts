@@ -7,7 +7,7 @@
 import { existsSync } from "node:fs";
 import { readSafetensors, writeSafetensors } from "#formats";
 import { UserError } from "#registry";
-import { type Device, Generator, scope } from "#tensor";
+import { type Device, findNotFinite, Generator, scope } from "#tensor";
 import type { Lesson, WeightTraining } from "./weight-training.ts";
 
 export interface StepProgress {
@@ -118,10 +118,25 @@ async function takeSteps<L extends Lesson<L>>(
     if (listener || step % 8 === 0) await new Promise(setImmediate); // signals and timers live on
     const isAsked = step < steps && listener?.isAsked() === true;
     if (resumeFile !== undefined && (step % saveEvery === 0 || step === steps || isAsked)) {
+      requireFinite(training, resumeFile);
       writeSafetensors(resumeFile, training.state());
     }
     if (isAsked) throw new TrainingStopped(step, steps);
   }
+  requireFinite(training, resumeFile); // the caller writes the network next
+}
+
+/** Before anything is written: what is not a number would take the place of weights that are good. */
+function requireFinite<L extends Lesson<L>>(
+  training: WeightTraining<L>,
+  resumeFile: string | undefined,
+): void {
+  const found = scope(() => findNotFinite(training.state()));
+  if (!found) return;
+  const kept = resumeFile !== undefined && existsSync(resumeFile) ? `; ${resumeFile} is still good` : "";
+  throw new UserError(
+    `training has left ${found.what} in ${found.name} by step ${training.step}: nothing is written${kept}; lower lr, or look at the data`,
+  );
 }
 
 /** Runs `body` with the random streams of one step. */
