@@ -157,5 +157,5 @@ if [ -n "$POLICY" ] && [ "$DREAMT" -gt 0 ]; then
     --set episodes="$DREAMT" --set chunks="$chunks" --set batch=64 --set num_sampling_steps="$FLOW_STEPS" --set hold_frames=2
 fi
 
-tar -C "$OUT" --exclude='*.resume.safetensors' -czf "$OUT/world.tar.gz" world report
+tar -C "$OUT" --exclude='*.resume.safetensors' --exclude='*.finished.safetensors' -czf "$OUT/world.tar.gz" world report
 say "done: $(du -sh "$OUT/world.tar.gz" | cut -f1) in $OUT/world.tar.gz"
