@@ -2,10 +2,11 @@
  * `tensorboard [FOLDER]`: shows the curves that runs wrote, with TensorBoard's own page, on this machine only.
  *
  * TensorBoard is a Python program that nothing else needs, so it is fetched when it is first asked for: with the set-up's Python, into a
- * folder of its own under `.deps/`, put in place whole.
+ * folder of its own under `.deps/`, put in place whole. pip takes only the files whose SHA-256 `tensorboard-wheels.txt` has.
  */
 import { execFile, spawn } from "node:child_process";
-import { existsSync, renameSync, rmSync, statSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync, renameSync, rmSync, statSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -15,9 +16,13 @@ import type { Command } from "./command.ts";
 
 const deps = fileURLToPath(new URL("../../.deps", import.meta.url));
 const python = join(deps, "venv", "bin", "python");
-/** TensorBoard still imports pkg_resources, which later releases of setuptools no longer have. */
-const packages = ["tensorboard==2.20.0", "setuptools==80.9.0"];
-const library = join(deps, `tensorboard-${packages[0]?.split("==")[1]}`);
+/** Every package that is taken, with the hashes of its files. */
+const wheels = fileURLToPath(new URL("./tensorboard-wheels.txt", import.meta.url));
+/** Named after the list, so that other files get another folder. */
+const library = join(
+  deps,
+  `tensorboard-${createHash("sha256").update(readFileSync(wheels)).digest("hex").slice(0, 12)}`,
+);
 const installMinutes = 15;
 
 const options = { port: { type: "string", default: "6006" } } as const;
@@ -41,7 +46,7 @@ export const tensorboardCommand: Command = {
         `there is no folder ${folder}; runs write theirs below logs/: name the folder of one`,
       );
     const port = await freePort(values.port);
-    if (!existsSync(library)) await install();
+    if (!existsSync(library)) await installTensorBoard(library);
     const args = [
       "-m",
       "tensorboard.main",
@@ -74,32 +79,27 @@ async function freePort(text: string): Promise<number> {
   return port;
 }
 
-async function install(): Promise<void> {
+/** Puts the listed files, and no others, into a folder that appears whole. */
+export async function installTensorBoard(folder: string): Promise<void> {
   if (!existsSync(python))
     throw new UserError(
       "TensorBoard is fetched with the set-up's Python, which is not here: run npm test once",
     );
-  console.log(`fetching ${packages.join(" and ")} into ${library}, once`);
-  const growing = `${library}.part`;
+  console.log(`fetching TensorBoard into ${folder}, once`);
+  const growing = `${folder}.part`;
   rmSync(growing, { recursive: true, force: true });
-  const args = [
-    "-m",
-    "pip",
-    "install",
-    "--disable-pip-version-check",
-    "--no-input",
-    "--quiet",
-    "--target",
-    growing,
-  ];
+  const quiet = ["--disable-pip-version-check", "--no-input", "--quiet"];
+  const exact = ["--require-hashes", "--only-binary", ":all:", "--requirement", wheels];
+  const args = ["-m", "pip", "install", ...quiet, ...exact, "--target", growing];
   const limits = { timeout: installMinutes * 60_000, maxBuffer: 64e6 };
   try {
-    await promisify(execFile)(python, [...args, ...packages], limits); // pip also complains of what is none of its business here
+    await promisify(execFile)(python, args, limits); // pip also complains of what is none of its business here
   } catch (error) {
-    const said = (error as { readonly stderr?: string }).stderr?.trim().split("\n").at(-1);
-    throw new UserError(`pip could not fetch TensorBoard: ${said || (error as Error).message}`);
+    const { stderr = "", message } = error as { readonly stderr?: string; readonly message: string };
+    const said = stderr.slice(Math.max(0, stderr.search(/^ERROR: /m))).trim();
+    throw new UserError(`pip could not fetch TensorBoard as listed in ${wheels}: ${said || message}`);
   }
-  renameSync(growing, library);
+  renameSync(growing, folder);
 }
 
 /** The exit code of a program that talks to this terminal. Ctrl-C reaches it too, and is its regular end. */
