@@ -72,6 +72,15 @@ test("collect, world collect and sft leave a folder alone that another command w
   for (const out of [first, second, third]) assert.deepEqual(readdirSync(out), [".run.lock"]);
 });
 
+test("a world is refreshed by one command at a time", async () => {
+  const world = join(taken("worlds", ".mine.refresh.lock"), "mine");
+  mkdirSync(join(world, "vae"), { recursive: true });
+  const data = join(folder, "data");
+  const argv = ["refresh", "--data", data, "--exam", data, "--world", world];
+  await assert.rejects(worldCommand.run(argv), /is in use by another command/);
+  assert.deepEqual(readdirSync(world), ["vae"]);
+});
+
 test("the same part of a world is trained by one command at a time", async () => {
   const world = taken("w", ".train-vae.lock");
   const data = join(folder, "data");

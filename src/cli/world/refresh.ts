@@ -1,8 +1,10 @@
 /** `world refresh`: one round of co-evolution by hand; see `#training`'s refresh. */
+import { basename, dirname, resolve } from "node:path";
 import { openDemonstrations } from "#envs";
 import { UserError } from "#registry";
-import { RecordedFrames, refreshSettings, refreshWorld, truthTable } from "#training";
+import { RecordedFrames, refreshSettings, refreshWorld, requireLearner, truthTable } from "#training";
 import { checked } from "../option-values.ts";
+import { inOwnFolder } from "../own-folder.ts";
 import type { WorldArguments } from "./arguments.ts";
 import { progressLine } from "./progress.ts";
 
@@ -15,10 +17,13 @@ export async function refresh({ data, exam, world, device, settings }: WorldArgu
   const [lessons, test] = [data, exam].map(
     (folders) => new RecordedFrames(folders.map(openDemonstrations), device),
   );
-  const outcome = await refreshWorld(world, lessons!, test!, checked(refreshSettings, settings), {
-    reportEvery: 100,
-    onProgress: progressLine("refresh"),
-  });
+  const wished = checked(refreshSettings, settings);
+  requireLearner(world);
+  // The world's folder is replaced, so the lock lies beside it.
+  const part = `${basename(resolve(world))}.refresh`;
+  const outcome = await inOwnFolder(dirname(resolve(world)), { what: `refresh of ${world}`, part }, () =>
+    refreshWorld(world, lessons!, test!, wished, { reportEvery: 100, onProgress: progressLine("refresh") }),
+  );
   console.log(truthTable(outcome.accepted ? outcome.after : outcome.before));
   console.log(
     `${outcome.accepted ? "the world was refreshed" : "rolled back: the meters got worse"}: ${outcome.reason}`,

@@ -57,3 +57,12 @@ test("a step that leaves no numbers writes neither weights nor a file to go on f
   assert.deepEqual(weights(), good);
   assert.ok(!existsSync(unfinished));
 });
+
+test("a training does not go on with another network than it began with", async () => {
+  const sizes = ["--set", "block_out_channels=[16,16]"];
+  await assert.rejects(
+    train("--steps", "9", "--resume", ...sizes),
+    /is of another network: \S+ is \[8\b.*\] there, and \[16\b/,
+  );
+  await assert.rejects(train("--steps", "9"), /unfinished training/, "and is still there to go on from");
+});

@@ -3,6 +3,7 @@ export { type AutoencoderTruth, measureAutoencoder } from "./autoencoder-truth.t
 export { evacAutoencoderSettings, trainEvacAutoencoder } from "./evac-autoencoder.ts";
 export { trainEvacDenoiser } from "./evac-denoiser.ts";
 export { evacDenoiserSettings } from "./evac-settings.ts";
+export { requireLearner } from "./go-on-learning.ts";
 export { type JudgeSettings, judgeSettings, trainJudge } from "./judge.ts";
 export { familyOf, openJudge, openWorld } from "./open-world.ts";
 export { type AutoencoderSettings, autoencoderSettings, trainAutoencoder } from "./opensora-autoencoder.ts";

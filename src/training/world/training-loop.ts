@@ -87,7 +87,7 @@ async function takeSteps<L extends Lesson<L>>(
   listener: StopListener | undefined,
 ): Promise<void> {
   const { steps, seed } = training.settings;
-  if (resumeFile !== undefined && existsSync(resumeFile)) training.loadState(readSafetensors(resumeFile));
+  if (resumeFile !== undefined && existsSync(resumeFile)) scope(() => takeUp(training, resumeFile));
   const began = performance.now();
   let mark = { step: training.step, at: began };
   const passed = (): number => (performance.now() - began) / 1000;
@@ -124,6 +124,20 @@ async function takeSteps<L extends Lesson<L>>(
     if (isAsked) throw new TrainingStopped(step, steps);
   }
   requireFinite(training, resumeFile); // the caller writes the network next
+}
+
+/** Goes on from a file, if it is of this network. */
+function takeUp<L extends Lesson<L>>(training: WeightTraining<L>, path: string): void {
+  const stored = readSafetensors(path);
+  for (const [name, { shape }] of training.state()) {
+    const found = stored.get(name)?.shape;
+    if (String(found) === String(shape)) continue;
+    throw new UserError(
+      `${path} is of another network: ${name} is ${found ? `[${found}]` : "missing"} there, and [${shape}] with these settings; ` +
+        "go on with the family and the sizes that it began with, or move it aside and begin anew",
+    );
+  }
+  training.loadState(stored);
 }
 
 /** Before anything is written: what is not a number would take the place of weights that are good. */
