@@ -6,7 +6,7 @@
  */
 import type { TopLevelSpec } from "vega-lite";
 import type { LayerSpec, UnitSpec } from "vega-lite/types_unstable/spec/index.js";
-import { fontFamily, svgToPng } from "./svg.ts";
+import { fontFamily, svgToPng, wordWidth } from "./svg.ts";
 
 export const palette = {
   ink: "#202124",
@@ -65,9 +65,28 @@ const look = {
   },
 } as const;
 
+declare module "vega" {
+  /** Exported, but not in its types. */
+  export const textMetrics: { width: (item: TextItem, text: unknown) => number };
+}
+
+/** Without a browser Vega guesses how wide text is, by half too much; we have the font itself. */
+function measured({ fontSize = 11, fontWeight }: TextItem, text: unknown): number {
+  return wordWidth(String(text), fontSize, fontWeight === "bold" || Number(fontWeight) >= 600 ? 600 : 400);
+}
+
+interface TextItem {
+  readonly fontSize?: number;
+  readonly fontWeight?: string | number;
+}
+
 /** The libraries are large and are loaded when the first chart is drawn. */
 export async function drawChart(spec: TopLevelSpec): Promise<Chart> {
-  const [{ compile }, { parse, View }] = await Promise.all([import("vega-lite"), import("vega")]);
+  const [{ compile }, { parse, textMetrics, View }] = await Promise.all([
+    import("vega-lite"),
+    import("vega"),
+  ]);
+  textMetrics.width = measured;
   const view = new View(parse(compile({ config: look, ...spec } as TopLevelSpec).spec), { renderer: "none" });
   try {
     const svg = await view.toSVG();

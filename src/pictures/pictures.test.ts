@@ -69,5 +69,6 @@ test("a chart is an SVG in our font and a PNG of twice its size", async () => {
   const [, width] = /<svg[^>]* width="(\d+)"/.exec(svg) ?? [];
   assert.match(svg, /font-family="Inter"/);
   assert.match(svg, /Success &amp; failure/);
+  assert.ok(Number(width) < 320, `text is measured, not guessed: ${width} units for a plot of 200`);
   assert.ok(Math.abs(decodePng(png).width - 2 * Number(width)) <= 2);
 });
