@@ -155,7 +155,7 @@ export interface InitStates {
 
 /** How people are shown a scene, in films. */
 export interface FilmLook {
-  /** A camera of every scene that shows robot and table; its pictures are not mirrored. */
+  /** A camera of every scene that shows robot and table. */
   readonly overview: string;
   /** Which groups of geoms are drawn. */
   readonly geomGroups: readonly boolean[];

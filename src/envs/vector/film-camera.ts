@@ -4,7 +4,7 @@
  * What helps only policies is left out: the pack says which groups of geoms people see. Renderers are made when the first
  * picture is taken.
  */
-import { flipRows, type Model, Renderer, type Simulation } from "#mujoco";
+import { type Model, Renderer, type Simulation } from "#mujoco";
 import { beside } from "#pictures";
 import type { FilmLook } from "../engine/pack.ts";
 import { turnPicture } from "../engine/turned-picture.ts";
@@ -32,13 +32,10 @@ export class FilmCamera {
   /** [height, width, 3], or [height, 2·width, 3] with the overview on the right. */
   shoot(simulation: Simulation): Uint8Array {
     const { width, height, overview } = this.#view;
-    const own = turnPicture(this.#renderer.render(simulation, "agentview"));
-    if (!overview) return own;
-    const other = flipRows(this.#renderer.render(simulation, this.#look.overview), width, height);
-    return beside([
-      { width, height, data: own },
-      { width, height, data: other },
-    ]).data;
+    const cameras = ["agentview", ...(overview ? [this.#look.overview] : [])];
+    // All are turned as policies see theirs, so that left is left in both.
+    const pictures = cameras.map((name) => turnPicture(this.#renderer.render(simulation, name)));
+    return beside(pictures.map((data) => ({ width, height, data }))).data;
   }
 
   dispose(): void {
