@@ -1,4 +1,4 @@
-/** Who may import whom: the table that test/house.test.ts holds every import to. */
+/** Who may import whom: the table that test/house.test.ts holds every import to and scripts/draw-house.ts draws. */
 
 /** Each room, and the rooms it may import. Read from the top: nothing imports what stands below it. */
 export const rooms: Readonly<Record<string, readonly string[]>> = {
