@@ -44,7 +44,7 @@ export function roomsDrawing(
     ),
   );
   const lines = arrows.map(({ way }) => arrow(way.map(at)));
-  return sheet(width, top + rows * rowHeight - 16, [...legend(groups), ...lines, ...boxes]);
+  return sheet(title, width, top + rows * rowHeight - 16, [...legend(groups), ...lines, ...boxes]);
 }
 
 function requireCaptions(rooms: readonly string[], groups: readonly Group[]): void {

@@ -86,9 +86,9 @@ export function arrowHead(
   return `<path d="M0 0L-8 -4L-8 4Z" transform="translate(${short(x)} ${short(y)}) rotate(${turn})" fill="${color}"/>`;
 }
 
-/** The whole drawing. Where Inter is not installed, the reader's own sans serif serves. */
-export function sheet(width: number, height: number, parts: readonly string[]): string {
+/** The whole drawing, with a title for readers who do not see it. Where Inter is not installed, the reader's own sans serif serves. */
+export function sheet(title: string, width: number, height: number, parts: readonly string[]): string {
   const paper = `<rect width="${width}" height="${height}" rx="8" fill="${ink.paper}"/>`;
-  const svg = svgOf(width, height, `\n${[paper, ...parts].join("\n")}\n`);
+  const svg = svgOf(width, height, `\n${[`<title>${title}</title>`, paper, ...parts].join("\n")}\n`);
   return `${svg.replaceAll(`"${fontFamily}"`, `"${fontFamily}, Helvetica, Arial, sans-serif"`)}\n`;
 }

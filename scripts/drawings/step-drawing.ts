@@ -64,10 +64,11 @@ export function stepDrawing({ lanes, phases }: Steps): string {
     });
     y += height + 8;
   }
-  const title = text("One training step", { x: side, y: headY + 20 }, { size: 17, weight: 600 }, "start");
+  const title = "One training step";
+  const heading = text(title, { x: side, y: headY + 20 }, { size: 17, weight: 600 }, "start");
   const heads = lanes.map((lane, i) => laneHead(lane, laneX(i)));
   const rails = lanes.map((_, i) => rail(laneX(i), y - 8));
-  return sheet(width, y + 10, [title, ...bands, ...rails, ...heads, ...marks]);
+  return sheet(title, width, y + 10, [heading, ...bands, ...rails, ...heads, ...marks]);
 }
 
 const rail = (x: number, end: number): string =>
