@@ -71,7 +71,7 @@ function writeRow(name: string, shots: readonly Shot[], camera: string, size: nu
   console.log(`docs/pictures/${name}.png`);
 }
 
-/** A picture turned by half, as LIBERO's policies expect it: upright, and its left is the robot's left. */
+/** A picture rotated 180°, as LIBERO's policies expect it: upright, and its left is the robot's left. */
 function draw({ task, start, steps }: Shot, camera: string, size: number): Uint8Array {
   const entry = Object.values(pack.suites)
     .flat()

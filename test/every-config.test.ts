@@ -36,7 +36,7 @@ for (const name of shipped) {
     skip: skip(name),
   }, async () => {
     const made = await plan(name, sixteen);
-    const absent = /on this machine|can be planned but not played here/;
+    const absent = /on this machine|is validated \(--dry-run\) but cannot run yet/;
     const remarks = made.checked.problems.filter((each) => !absent.test(each.message));
     assert.deepEqual(remarks, []);
     assert.ok(Number.isInteger(made.batch.optimizerSteps) && made.batch.optimizerSteps > 0);
@@ -55,9 +55,9 @@ test("no configuration films evaluations into the folder of training", async () 
 
 test("a plan that cannot be played says so, and a run of it is refused before anything starts", async () => {
   for (const name of ["omnigibson_ppo_openvlaoft", "maniskill_ppo_openvlaoft"]) {
-    assert.match(planText(await plan(name, sixteen)), /can be planned but not played here/);
+    assert.match(planText(await plan(name, sixteen)), /is validated \(--dry-run\) but cannot run yet/);
     const run = readConfig(name, { families, overrides: [sixteen], requireFiles: true });
-    await assert.rejects(run, /env\.train\.env_type: .* can be planned but not played here/);
+    await assert.rejects(run, /env\.train\.env_type: .* is validated \(--dry-run\) but cannot run yet/);
   }
   assert.doesNotMatch(planText(await plan("libero_10_grpo_openvlaoft", sixteen)), /not played here/);
 });

@@ -206,7 +206,7 @@ async function compileOne(compiler, { path, object }, { flags, verbose }) {
 
 const jobsAtOnce = () => Math.max(1, Math.min(availableParallelism(), Math.floor(freemem() / memoryPerJob)));
 
-/** Keeps the newest 200 objects, so that switching between two torches does not compile anew, and no leavings. */
+/** Keeps the newest 200 objects, so that switching between two torches does not compile anew, and no leftovers. */
 function removeOld(name, current) {
   const folder = join(objects, name);
   const others = readdirSync(folder)

@@ -1,5 +1,5 @@
 /**
- * The arithmetic of one training step: how many samples, how they are dealt out, how many optimiser steps.
+ * The arithmetic of one training step: how many samples, how they are dealt out, how many optimizer steps.
  *
  * A sample is one chunk decision. A column is one slot in one rollout epoch; actor rank a learns from the
  * a-th block of columns, so a group is whole when a block's width is a multiple of the group's size.
@@ -23,7 +23,7 @@ export interface BatchPlan {
   readonly samplesPerActor: number;
   readonly updateEpochs: number;
   readonly optimizerSteps: number; // per training step
-  readonly microBatches: number; // per optimiser step and rank
+  readonly microBatches: number; // per optimizer step and rank
   readonly trainingSteps: number; // of the whole run
   readonly environmentSteps: number; // actions executed per training step
 }

@@ -59,7 +59,7 @@ test("its plan speaks of an evaluation, not of training", async () => {
   const plan = planText(planRun(await read(text("pi0_5"))));
   assert.match(plan, /openpi is evaluated in libero_spatial/);
   assert.match(plan, /2 passes over the starts, 500 slots at a time/);
-  assert.doesNotMatch(plan, /training step|optimiser|actor /);
+  assert.doesNotMatch(plan, /training step|optimizer|actor /);
 });
 
 test("a mistake in it is told once, at the place that wrote it", async () => {

@@ -115,10 +115,10 @@ function step({ batch, checked }: Plan): string[] {
     `            ${count(batch.environmentSteps, "env step")}, ${count(batch.slotsPerStage, "slot")} per env worker and stage`,
     `            ${count(batch.samplesPerAnswer, "observation")} per answer, ${count(batch.groups, "group")} of ${size}`,
     `            ${actingText(checked.config)}`,
-    `  learn     ${count(batch.samples, "sample")} ÷ ${global} × ${count(batch.updateEpochs, "epoch")} = ${count(batch.optimizerSteps, "optimiser step")}`,
+    `  learn     ${count(batch.samples, "sample")} ÷ ${global} × ${count(batch.updateEpochs, "epoch")} = ${count(batch.optimizerSteps, "optimizer step")}`,
     `            each ${steps}`,
     ...spread(checked),
-    `  run       ${count(batch.trainingSteps, "training step")}, ${count(batch.trainingSteps * batch.optimizerSteps, "optimiser step")}`,
+    `  run       ${count(batch.trainingSteps, "training step")}, ${count(batch.trainingSteps * batch.optimizerSteps, "optimizer step")}`,
   ];
 }
 

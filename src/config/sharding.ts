@@ -6,7 +6,7 @@
  */
 import type { RunConfig } from "./frame/index.ts";
 
-/** Nothing; gradients' sums and the optimiser's state; or the weights too. */
+/** Nothing; gradients' sums and the optimizer's state; or the weights too. */
 export type Sharding = "none" | "updates" | "weights";
 
 export function shardingOf({ actor }: Pick<RunConfig, "actor">, ranks: number): Sharding {

@@ -95,5 +95,5 @@ export async function environmentFamily(section: Section): Promise<EnvFamily> {
 
 /** Of an environment whose section of a configuration is understood, but that nobody opens. */
 export const unplayableText = (type: string): string =>
-  `env_type ${type} can be planned but not played here: its simulator is not part of this system yet; ` +
-  `what can be played: ${environments.names().join(", ")}`;
+  `env_type ${type} is validated (--dry-run) but cannot run yet: its simulator is not part of this system yet; ` +
+  `what can run: ${environments.names().join(", ")}`;

@@ -24,7 +24,7 @@ const training: readonly MetricEntry[] = [
   entry(
     "train/loss",
     "loss",
-    "What is minimised: policy loss + value loss − entropy bonus + KL penalty, each with its weight",
+    "What is minimized: policy loss + value loss − entropy bonus + KL penalty, each with its weight",
     "train/actor/total_loss",
   ),
   entry(
@@ -92,7 +92,7 @@ const training: readonly MetricEntry[] = [
   entry(
     "train/entropy_loss",
     "nats",
-    "Mean entropy of the policy per `entropy_type`, with or without a bonus; absent where a policy has none (π0 whose noise is not learnt)",
+    "Mean entropy of the policy per `entropy_type`, with or without a bonus; absent where a policy has none (π0 whose noise is not learned)",
     "train/actor/entropy_loss",
     "actor/entropy",
   ),
@@ -109,9 +109,9 @@ const rollout: readonly MetricEntry[] = [
   entry(
     "rollout/advantages_max",
     "advantage",
-    "Largest advantage over valid entries and all ranks, after normalisation",
+    "Largest advantage over valid entries and all ranks, after normalization",
   ),
-  entry("rollout/advantages_mean", "advantage", "Mean of the same; about 0 after normalisation"),
+  entry("rollout/advantages_mean", "advantage", "Mean of the same; about 0 after normalization"),
   entry("rollout/advantages_min", "advantage", "Smallest of the same"),
   entry("rollout/returns_max", "reward", "Largest return; with GAE only"),
   entry("rollout/returns_mean", "reward", "Mean return; with GAE only"),
@@ -209,7 +209,7 @@ const world: readonly MetricEntry[] = [
   entry(
     "world/false_positive_before",
     "fraction",
-    "`world/false_positive` of the world as it was before the round: what the policy had learnt to exploit since the last one",
+    "`world/false_positive` of the world as it was before the round: what the policy had learned to exploit since the last one",
   ),
   entry("world/missed_success_before", "fraction", "`world/missed_success` before the round"),
   entry("world/false_success_before", "fraction", "`world/false_success` before the round"),

@@ -21,7 +21,7 @@ export interface FamilySettings {
   readonly settings: z.ZodType;
   /** Whether it can leave the accelerator between phases (`enable_offload`). */
   readonly offload?: boolean;
-  /** Why it can be planned but not started, where that is so. */
+  /** Why it is validated but cannot run, where that is so. */
   readonly unplayable?: string;
   readonly footprint?: (settings: Readonly<Record<string, unknown>>) => Footprint;
   /** Sentences about combinations that the schema cannot see; `path` is relative to the family's section. */

@@ -31,11 +31,11 @@ export function requireLocal({ config, shape }: CheckedConfig): void {
   const { launcher, num_nodes: nodes } = config.cluster;
   if (launcher !== "local")
     throw new UserError(
-      `cluster.launcher is ${launcher}: runs can be planned for it, but only started with "local" here`,
+      `cluster.launcher is ${launcher}: runs for it are validated (--dry-run), but only "local" can run yet`,
     );
   if (nodes > 1 && !shape.simulated)
     throw new UserError(
-      `cluster.num_nodes is ${nodes}: a run on several machines can be planned, but not started here; set it to 1`,
+      `cluster.num_nodes is ${nodes}: runs on several machines are validated (--dry-run) but cannot run yet; set it to 1`,
     );
 }
 

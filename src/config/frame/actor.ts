@@ -1,4 +1,4 @@
-/** `actor`: the policy's model, its optimiser, and how training is spread over accelerators. */
+/** `actor`: the policy's model, its optimizer, and how training is spread over accelerators. */
 import { z } from "zod";
 
 /** fp32, bf16, fp16 and their spellings; null leaves it to the family. */
@@ -26,7 +26,7 @@ const optimizer = z.strictObject({
   adam_eps: z.number().positive().default(1e-8),
   weight_decay: z.number().min(0).default(0.01).describe("AdamW's"),
   clip_grad: z.number().positive().describe("largest norm of a gradient; larger ones are scaled down"),
-  critic_warmup_steps: z.int().min(0).default(0).describe("optimiser steps that train only the value head"),
+  critic_warmup_steps: z.int().min(0).default(0).describe("optimizer steps that train only the value head"),
   master_weights: z
     .boolean()
     .default(true)
@@ -82,7 +82,7 @@ export const actorFrame = z.strictObject({
   group_name: z.string().default("ActorGroup"),
   training_backend: z.enum(["fsdp"]),
   micro_batch_size: z.int().positive().describe("samples per forward and backward pass, per rank"),
-  global_batch_size: z.int().positive().describe("samples per optimiser step, over all ranks"),
+  global_batch_size: z.int().positive().describe("samples per optimizer step, over all ranks"),
   seed: z.int().default(1234),
   enable_offload: z.boolean().default(true),
   debug_nan_checks: z.boolean().default(false),

@@ -46,21 +46,21 @@ export const coEvolutionFrame = z.strictObject({
     .enum(["simulator", "dream"])
     .default("simulator")
     .describe(
-      "where the policy sees what it acts on in the episodes that are learnt from; dream: in the world, and the simulator plays the same actions",
+      "where the policy sees what it acts on in the episodes that are learned from; dream: in the world, and the simulator plays the same actions",
     ),
   temperatures: z
     .array(z.number().min(0))
     .min(1)
     .default([1, 1, 1.3])
     .describe(
-      "dealt to the episodes that are learnt from; the exam is played at the temperature of training",
+      "dealt to the episodes that are learned from; the exam is played at the temperature of training",
     ),
   data: z.array(z.string()).default([]).describe("folders of the recordings that the world was made from"),
   old_episodes: z
     .int()
     .positive()
     .nullish()
-    .describe("at most so many of them are learnt again each round; null: all"),
+    .describe("at most so many of them are learned again each round; null: all"),
   workers: z.int().positive().optional().describe("processes that play; absent: one per core"),
   device: z.string().default("cpu").describe("of the policy in these processes"),
   refresh: worldRefreshFrame.prefault({}),

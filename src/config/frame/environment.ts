@@ -36,7 +36,7 @@ export const environmentFrame = z.looseObject({
   env_type: z.string().describe("the family"),
   rollout_epoch: z.int().positive().default(1).describe("passes over all slots per training step"),
   total_num_envs: z.int().positive().nullable().describe("slots over all env workers"),
-  group_size: z.int().positive().default(1).describe("neighbouring slots that start from the same state"),
+  group_size: z.int().positive().default(1).describe("neighboring slots that start from the same state"),
   max_steps_per_rollout_epoch: z.int().positive().describe("actions per slot and pass"),
   max_episode_steps: z.int().positive().describe("actions after which an episode is cut off"),
   auto_reset: z.boolean().default(false).describe("a finished slot starts a new episode at once"),

@@ -38,7 +38,7 @@ test("a funnel is high outside its mouth, low at its axis and half as high half-
   assert.deepEqual([0.005, 0.03, 0.2].map(height), [1, 1.1, 1.2]);
 });
 
-test("a gripper turned by half counts as not turned", () => {
+test("a gripper rotated 180° counts as not turned", () => {
   assert.ok(Math.abs(halfTurn(Math.PI)) < 1e-12);
   assert.ok(Math.abs(halfTurn(2) - (2 - Math.PI)) < 1e-12);
   assert.equal(halfTurn(0.3), 0.3);

@@ -8,7 +8,7 @@ export const minus = (a: Point, b: Point): Point => [a[0] - b[0], a[1] - b[1], a
 export const clamp = (value: number, low: number, high: number): number =>
   Math.min(high, Math.max(low, value));
 
-/** A gripper looks the same turned by half: the angle brought into [-π/2, π/2). */
+/** A gripper looks the same rotated 180°: the angle brought into [-π/2, π/2). */
 export const halfTurn = (angle: number): number => angle - Math.PI * Math.floor(angle / Math.PI + 0.5);
 
 /** Moves straight towards a point; `sideways` below 1 slows the horizontal part. */

@@ -75,7 +75,7 @@ for (const [what, damage, message] of damages) {
   });
 }
 
-test("a write that fails leaves nothing behind, and what a crash left is swept away", async () => {
+test("a write that fails leaves nothing behind, and what a crash left is removed", async () => {
   const root = fresh();
   const failing = writeCheckpoint(root, 1, async (folder) => {
     writeFileSync(join(folder, "half"), "");

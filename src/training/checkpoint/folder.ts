@@ -2,7 +2,7 @@
  * The checkpoints of a run on disk: written whole or not at all, kept as long as asked, found again after a crash.
  *
  * A checkpoint is made in a hidden folder, hashed, flushed to the disk and renamed; then `latest` points at it. So whenever the
- * machine stops, every visible `global_step_N` is whole, and what is left of an unfinished one is swept away by the next.
+ * machine stops, every visible `global_step_N` is whole, and what is left of an unfinished one is removed at the next save.
  */
 import {
   existsSync,

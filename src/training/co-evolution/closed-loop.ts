@@ -2,7 +2,7 @@
  * The closed loop of a run inside a world model: the policy acts on what the world shows it, and the simulator plays the same actions from
  * the same start.
  *
- * Recorded episodes tell how true a world is where the policy acts on what is so. In training it acts on the dream, and finds what the dream
+ * Recorded episodes tell how true a world is where the policy acts on the true frames. In training it acts on the dream, and finds what the dream
  * gets wrong. P(dream success | real failure) of such episodes does not depend on how good the policy is, so its growth is the world's
  * mistakes being learned. The scenes are of the exams' range (start-seeds.ts), the same at every evaluation.
  */

@@ -4,7 +4,7 @@
  *
  * VLAW (https://arxiv.org/abs/2602.12063) and WMPO (https://arxiv.org/abs/2511.09515) report that their gains rest on this; the seeds leave
  * it to the user. Here a round is part of a training step: it blocks the run, so that what follows is imagined by one world throughout, and
- * the version of the world is part of every checkpoint. A round that fails is told about and leaves the world as it is.
+ * the version of the world is part of every checkpoint. A failed round is reported and leaves the world as it is.
  */
 import { existsSync } from "node:fs";
 import { join } from "node:path";

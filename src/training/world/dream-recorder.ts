@@ -1,7 +1,7 @@
 /**
  * Records what really follows from the actions that a policy takes in a dream.
  *
- * A policy's own recordings mislead a world: the policy lifts because it saw that it holds, so the world learns that whoever lifts holds. In a
+ * A policy's own recordings mislead a world: the policy lifts because it saw that it holds, so the world learns that lifting implies holding. In a
  * dream nothing but the world decides what the policy sees, a wrong guess is acted on, and the guess makes itself true (delusions of sequence
  * models, Ortega et al. 2021, https://arxiv.org/abs/2110.10819). Here the policy acts on imagined frames, and the simulator plays the
  * same actions from the same start: what is recorded is where the dream was wrong.

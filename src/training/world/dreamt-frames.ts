@@ -1,5 +1,5 @@
 /**
- * Recorded episodes as a world imagines them: the same start, the same actions, and every imagined frame beside the row of what was so.
+ * Recorded episodes as a world imagines them: the same start, the same actions, and every imagined frame beside the row of ground truth.
  *
  * A judge that learns from these says how likely success is, given what the dream shows. Where the dream is vague or tends to flatter, it learns to
  * doubt. A denoiser that remembers these learns to go on from its own mistakes (`imagined-memory.ts`).

@@ -1,5 +1,5 @@
 /**
- * Fresh weights for networks that are trained from nothing.
+ * Fresh weights for networks that are trained from scratch.
  *
  * Matrices and kernels are drawn with the spread that keeps activations level (LeCun); what a network adds to itself at
  * first adds nothing, so that a deep stack begins as the identity (adaLN-zero, Peebles & Xie 2022,

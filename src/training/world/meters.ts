@@ -64,7 +64,7 @@ export function auc(scores: readonly number[], truth: readonly number[]): number
   return (rankSum - (positives * (positives + 1)) / 2) / (positives * (truth.length - positives));
 }
 
-/** Mean distance between what is said and what is so, over ten bins of what is said. */
+/** Mean distance between what is said and the ground truth, over ten bins of what is said. */
 export function calibrationError(scores: readonly number[], truth: readonly number[]): number {
   const bins = Array.from({ length: 10 }, () => ({ said: 0, so: 0, count: 0 }));
   for (const [i, score] of scores.entries()) {

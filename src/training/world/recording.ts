@@ -28,7 +28,7 @@ export interface RecordingOrder {
     /** Dealt to episodes in turn; 0 is greedy. */
     readonly temperatures: readonly number[];
     readonly device: string;
-    /** The policy acts on what this world imagines; what is recorded is the simulator's. Absent: it acts on what is so. */
+    /** The policy acts on what this world imagines; what is recorded is the simulator's. Absent: it acts on the true frames. */
     readonly world?: string;
   };
 }

@@ -50,7 +50,7 @@ export function episodeThroughAutoencoder(world: string, frames: RecordedFrames)
     );
 }
 
-/** Chunk by chunk, each remembering what was shown before, not what was so. Beyond the end the last frame stays. */
+/** Chunk by chunk, each remembering what was shown before, not the ground truth. Beyond the end the last frame stays. */
 function episodeThroughVideo(world: string, frames: RecordedFrames): EpisodeThrough {
   const { vae, dtype } = videoAutoencoder(world, frames);
   const pick = (rows: readonly number[]): Tensor => frames.pick(rowIndex(rows, frames));

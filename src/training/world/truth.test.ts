@@ -118,7 +118,7 @@ test("a judge that always says yes is all false successes, and one that says no 
   assert.deepEqual([no.falsePositive.count, no.falsePositive.of], [0, 12 - no.trueSuccess.count]);
 });
 
-test("with the same world, a better policy has less false success and the same rates given what is so", () => {
+test("with the same world, a better policy has less false success and the same rates given the ground truth", () => {
   // Of 10 failures the world takes 3 for successes, of 10 successes it misses 2.
   const played = (failures: number, successes: number) => [
     ...Array.from({ length: failures }, (_, i) => ({
@@ -170,5 +170,5 @@ test("a judge that is wrong about the truth is told apart from a world that is",
   };
   const { agreement, judgeAgreement } = await measureTruth(new PerfectWorld(), turned, source(), options);
   assert.ok(judgeAgreement.share < 1);
-  assert.equal(judgeAgreement.share, agreement.share); // the world shows what was so
+  assert.equal(judgeAgreement.share, agreement.share); // the world shows the ground truth
 });

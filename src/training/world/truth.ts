@@ -50,7 +50,7 @@ export interface TruthReport extends Verdicts {
   readonly frames: readonly HorizonRow[];
   readonly firstChunkPsnr: number;
   readonly judge: { readonly real: JudgeScore; readonly dreamt: JudgeScore };
-  /** Of the judge's verdicts on the true frames with what was so: more than this no world can reach. */
+  /** Of the judge's verdicts on the true frames with the ground truth: more than this no world can reach. */
   readonly judgeAgreement: Proportion;
   readonly sweep: readonly (Verdicts & { readonly threshold: number; readonly holdFrames: number })[];
   readonly tasks: readonly (Verdicts & { readonly task: string; readonly gap: number })[];
@@ -62,7 +62,7 @@ export interface Outcome {
   readonly truth: boolean;
 }
 
-/** Opinions of frames beside what is so. */
+/** Opinions of frames beside the ground truth. */
 interface Opinions {
   readonly said: number[];
   readonly so: number[];

@@ -145,7 +145,7 @@ test("an episode is seen through a Wan autoencoder chunk by chunk, and each reme
   const goneOn = (remembered: Tensor): number =>
     largest(seen.narrow(0, 8, 4).sub(chunk(remembered, 9).narrow(0, 0, 4)));
   assert.ok(goneOn(begun.narrow(0, 4, 4)) < 1e-4);
-  assert.ok(goneOn(rows(5, 4)) > 1e-4); // what was so instead
+  assert.ok(goneOn(rows(5, 4)) > 1e-4); // the ground truth instead
 });
 
 test("an autoencoder alone is measured on the episodes of the meter, as far as the world imagines", async () => {
