@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { test } from "node:test";
-import { algorithmSettings } from "#algorithms";
+import { z } from "zod";
+import { algorithms, sharedSettings } from "#algorithms";
 import { runFrame, settingsTable } from "#config";
 import { environmentSections } from "#envs";
 
@@ -22,7 +23,14 @@ async function tables(): Promise<string> {
     "weight_syncer",
   ] as const;
   const parts = frame.map((name) => `### \`${name}\`\n\n${settingsTable(shape[name], name)}`);
-  parts.push(`### \`algorithm\`\n\n${settingsTable(algorithmSettings, "algorithm")}`);
+  const shared = settingsTable(z.strictObject(sharedSettings), "algorithm").split("\n");
+  parts.push(`### \`algorithm\`\n\n${shared.join("\n")}`);
+  for (const name of algorithms.names()) {
+    const { settings } = await algorithms.get(name);
+    const rows = settingsTable(settings, "algorithm").split("\n");
+    const own = rows.filter((row, i) => i < 2 || !shared.includes(row)); // the first two are the head
+    parts.push(`### \`algorithm\` with \`adv_type: ${name}\`\n\n${own.join("\n")}`);
+  }
   for (const name of environmentSections.names()) {
     const { settings } = await environmentSections.get(name);
     parts.push(`### \`env.train\` and \`env.eval\` with \`env_type: ${name}\`\n\n${settingsTable(settings)}`);

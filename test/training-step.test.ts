@@ -2,14 +2,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
-import {
-  type AlgorithmSettings,
-  algorithmSettings,
-  algorithms,
-  computeLoss,
-  countLossTotals,
-  lossMetrics,
-} from "#algorithms";
+import { type Algorithm, algorithms, lossMetrics } from "#algorithms";
 import { type Minibatch, minibatchSize, type PolicyEvaluation, type Rollout, sliceSamples } from "#data";
 import { AdamW, aten, clipGradNorm, type Tensor, tensor, zeros } from "#tensor";
 
@@ -73,8 +66,8 @@ function rolloutOf(step: Step, critic: boolean): Rollout {
 }
 
 /** Two minibatches of 12 samples, each in micro-batches; returns metrics and leaves the weights updated. */
-async function train(policy: TinyPolicy, samples: Minibatch, settings: AlgorithmSettings, micro: number) {
-  const context = { settings, horizon: { maxEpisodeSteps: decisions * actions, decisions } };
+async function train(policy: TinyPolicy, samples: Minibatch, algorithm: Algorithm, micro: number) {
+  const horizon = { maxEpisodeSteps: decisions * actions, decisions };
   const { w3, ...rest } = Object.fromEntries(policy.weights);
   const optimizer = new AdamW([
     { parameters: new Map(Object.entries(rest)), lr: 1e-2 },
@@ -85,11 +78,11 @@ async function train(policy: TinyPolicy, samples: Minibatch, settings: Algorithm
   let norms = 0;
   for (const start of [0, half]) {
     const minibatch = sliceSamples(samples, start, half);
-    const totals = await countLossTotals(minibatch, context);
+    const totals = await algorithm.countTotals(minibatch, horizon);
     optimizer.zeroGrad();
     for (let i = 0; i < half; i += micro) {
       const part = sliceSamples(minibatch, i, micro);
-      const { loss, sums: partSums } = computeLoss(policy.evaluate(part), part, totals, context);
+      const { loss, sums: partSums } = algorithm.loss(policy.evaluate(part), part, { totals, horizon });
       loss.backward();
       sums = sums.numel === 0 ? partSums : sums.add(partSums);
     }
@@ -124,12 +117,11 @@ for (const name of ["grpo", "ppo"] as const) {
   for (const micro of [12, 4, 1]) {
     test(`a step of ${name} with micro-batches of ${micro} ends at NumPy's weights and metrics`, async () => {
       const step = recorded[name];
-      const settings = algorithmSettings.parse(cases[name]);
-      const algorithm = await algorithms.get(settings.adv_type);
-      const judged = await algorithm.judge(rolloutOf(step, name === "ppo"), { settings, unmasked: false });
-      const samples = { ...judged.samples, referenceLogProbs: tensor(step.reference_log_probs) };
+      const algorithm = (await algorithms.get(cases[name].adv_type)).open(cases[name]);
+      const given = await algorithm.advantages(rolloutOf(step, name === "ppo"), { unmasked: false });
+      const samples = { ...given.samples, referenceLogProbs: tensor(step.reference_log_probs) };
       const policy = new TinyPolicy(recorded.weights);
-      const { metrics, gradNorm } = await train(policy, samples, settings, micro);
+      const { metrics, gradNorm } = await train(policy, samples, algorithm, micro);
 
       close(metrics["train/actor/policy_loss"], step.metrics.policy_loss, "policy_loss");
       close(metrics["train/loss"], step.metrics.loss, "loss");

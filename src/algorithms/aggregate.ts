@@ -15,7 +15,7 @@ import type { Minibatch } from "#data";
 import { scope, type Tensor } from "#tensor";
 import type { AlgorithmSettings } from "./settings.ts";
 
-export type Aggregation = AlgorithmSettings["loss_agg_func"];
+type Aggregation = AlgorithmSettings["loss_agg_func"];
 
 /** What the weights need to know about the run. */
 export interface Horizon {
@@ -29,11 +29,10 @@ type MaskedSamples = Pick<Minibatch, "mask" | "episodeActions">;
 export function aggregate(
   elements: Tensor,
   samples: MaskedSamples,
-  how: Aggregation,
-  horizon: Horizon,
+  { settings, horizon }: { settings: Pick<AlgorithmSettings, "loss_agg_func">; horizon: Horizon },
   total: number,
 ): Tensor {
-  const weight = weights(samples, how, horizon);
+  const weight = weights(samples, settings.loss_agg_func, horizon);
   return (weight ? elements.mul(weight) : elements).sum().div(Math.max(total, 1e-12));
 }
 

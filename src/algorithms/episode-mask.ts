@@ -6,7 +6,7 @@
  * counts.
  */
 import type { Tensor } from "#tensor";
-import { flatten, lastRows, unflatten } from "./timeline.ts";
+import { flatten, lastRows, type RewardLevel, unflatten } from "./timeline.ts";
 
 export interface EpisodeMask {
   readonly mask: Tensor; // bool [T, B, C]
@@ -19,4 +19,9 @@ export function episodeMask(dones: Tensor): EpisodeMask {
   const before = lastRows(flatten(dones), steps + 1).narrow(0, 0, steps); // [T·C, B]: done before action t
   const running = before.long().cumsum(0).eq(0);
   return { mask: unflatten(running, chunk), actions: running.float().sum(0) };
+}
+
+/** bool [T, B, C] → [T, B, A]. A chunk counts when any of its actions does. */
+export function atRewardLevel(mask: Tensor | undefined, level: RewardLevel): Tensor | undefined {
+  return level === "chunk_level" ? mask?.anyAlong(2, true) : mask;
 }

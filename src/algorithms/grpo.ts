@@ -1,90 +1,55 @@
 /**
- * Group relative policy optimization: no critic, an episode is judged against others from the same start.
+ * Group relative policy optimization: no critic, an episode is measured against others from the same start.
  *
- * Shao et al. 2024, https://arxiv.org/abs/2402.03300, for episodes of action chunks: one advantage per
- * episode, given to each of its valid actions. Optionally drops groups whose mean return says that the task
- * was too easy or too hard.
+ * Shao et al. 2024, https://arxiv.org/abs/2402.03300, for episodes of action chunks: one advantage per episode, given to each of
+ * its valid actions. `normalize_advantages: False` leaves out the division by the spread (Dr. GRPO, https://arxiv.org/abs/2503.20783).
+ * The mean over tokens, the separate upper bound of the clip and dynamic sampling of DAPO (https://arxiv.org/abs/2503.14476) are
+ * settings: docs/algorithms/grpo.md.
  */
-import type { Rollout } from "#data";
-import { noGrad, scope, type Tensor } from "#tensor";
-import type { Algorithm } from "./algorithm.ts";
-import { episodeMask } from "./episode-mask.ts";
-import { deadGroups, episodeReturns, groupAdvantages, keptColumns } from "./group-advantage.ts";
-import { type JudgeContext, type Judgement, release, rolloutMetrics, toSamples } from "./judgement.ts";
-import { alone } from "./ranks.ts";
+import { z } from "zod";
+import { defineAlgorithm } from "./algorithm.ts";
+import { groupAdvantages } from "./group-advantages.ts";
+import { clippedRatio, entropyBonus, referenceDivergence, sumOfTerms } from "./loss.ts";
+import {
+  clipSettings,
+  criticSettings,
+  groupSettings,
+  sharedSettings,
+  warnOfAggregation,
+} from "./settings.ts";
 
-export const grpo: Algorithm = {
+export const grpo = defineAlgorithm({
   name: "grpo",
+  groups: true,
   needsCritic: false,
-
-  async judge(rollout: Rollout, context: JudgeContext): Promise<Judgement> {
-    const { settings, unmasked } = context;
-    const { group_size: size, reward_type: level } = settings;
-    const { episodes, returns, verdict, kept } = noGrad(() =>
-      scope(() => {
-        const episodes = unmasked ? undefined : episodeMask(rollout.dones);
-        const returns = episodeReturns(rollout.rewards, episodes?.mask);
-        const kept = settings.filter_rewards
-          ? keptColumns(returns, size, settings.rewards_lower_bound ?? 0, settings.rewards_upper_bound ?? 0)
-          : undefined;
-        const mask = combine(atRewardLevel(episodes?.mask, level), kept, rollout, level);
-        const perColumn = groupAdvantages(returns, size, settings.normalize_advantages);
-        const shape = [
-          ...rollout.rewards.shape.slice(0, 2),
-          level === "chunk_level" ? 1 : (rollout.rewards.shape[2] ?? 1),
-        ];
-        const spread = perColumn.unsqueeze(0).unsqueeze(2).expand(shape);
-        return {
-          episodes,
-          returns,
-          kept,
-          verdict: { advantages: mask ? spread.mul(mask) : spread.clone(), mask },
-        };
-      }),
-    );
-    const ranks = context.ranks ?? alone;
-    const metrics = await rolloutMetrics(rollout, verdict, episodes?.mask, ranks);
-    const dead = deadGroups(returns, size);
-    const columns = returns.numel;
-    const keptColumnCount = kept ? scope(() => Number(kept.long().sum().item())) : columns;
-    const [deadSum = 0, keptSum = 0, columnSum = 1] = await ranks.sum([
-      dead.length,
-      keptColumnCount,
-      columns,
-    ]);
-    const samples = scope(() => toSamples(rollout, verdict, episodes));
-    release(episodes?.mask, episodes?.actions, returns, kept, verdict.advantages, verdict.mask);
-    return {
-      samples,
-      metrics: {
-        ...metrics,
-        "rollout/dead_groups": (deadSum * size) / columnSum,
-        "rollout/kept_fraction": keptSum / columnSum,
-      },
-      deadGroups: dead,
-    };
+  settings: z.strictObject({
+    ...sharedSettings,
+    ...clipSettings,
+    ...groupSettings,
+    ...criticSettings,
+    normalize_advantages: z.boolean().default(true).describe("divide by the group's spread"),
+  }),
+  unused: {
+    gamma: "grpo does not discount",
+    gae_lambda: "grpo does not discount",
+    value_clip: "there is no critic to train",
+    huber_delta: "there is no critic to train",
   },
-};
+  check: warnOfAggregation,
 
-/** bool [T, B, C] → [T, B, A]. A chunk counts when any of its actions does. */
-export function atRewardLevel(
-  mask: Tensor | undefined,
-  level: "action_level" | "chunk_level",
-): Tensor | undefined {
-  return level === "chunk_level" ? mask?.anyAlong(2, true) : mask;
-}
+  /** A_j = (R_j − mean R) / (std R + 1e-6) over the group, std with n − 1. */
+  advantages: (rollout, context) =>
+    groupAdvantages(rollout, context, (returns) => {
+      const centered = returns.sub(returns.mean(1, true));
+      return context.settings.normalize_advantages
+        ? centered.div(returns.std(1, 1, true).add(1e-6))
+        : centered;
+    }),
 
-function combine(
-  mask: Tensor | undefined,
-  kept: Tensor | undefined,
-  rollout: Rollout,
-  level: "action_level" | "chunk_level",
-): Tensor | undefined {
-  if (!kept) return mask;
-  const [decisions = 0, columns = 0, chunk = 0] = rollout.rewards.shape;
-  const wide = kept
-    .unsqueeze(0)
-    .unsqueeze(2)
-    .expand([decisions, columns, level === "chunk_level" ? 1 : chunk]);
-  return mask ? mask.logicalAnd(wide) : wide.clone();
-}
+  loss: (now, batch, context) =>
+    sumOfTerms(
+      clippedRatio(now, batch, context),
+      entropyBonus(now, batch, context),
+      referenceDivergence(now, batch, context),
+    ),
+});

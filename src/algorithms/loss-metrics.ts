@@ -5,59 +5,37 @@
  * ranks. So a metric does not depend on how the batch was cut, and a mask with fewer dimensions than the
  * elements cannot inflate it (the reference divides token sums by action counts). The names are the seeds'; their aliases are added where metrics are written.
  */
-import type { Minibatch } from "#data";
-import { noGrad, stack, type Tensor, zeros } from "#tensor";
+import { type Device, stack, type Tensor, zeros } from "#tensor";
 import type { RatioClip } from "./ratio-clip.ts";
 import type { ValueLoss } from "./value-loss.ts";
 
-export interface LossParts {
-  readonly clip: RatioClip;
-  readonly policy: Tensor;
-  readonly policyAbs: Tensor;
-  readonly loss: Tensor;
-  readonly value?: Tensor;
-  readonly critic?: ValueLoss;
-  readonly values?: Tensor;
-  /** Of valid actions, and the shape of its elements before they were masked and summed. */
-  readonly entropy?: { readonly sum: Tensor; readonly shape: readonly number[] } | undefined;
-  readonly kl?: Tensor;
-}
-
-/** What `lossSums` holds, in order. */
+/** What a step adds up, in order. */
 const sumNames = [
   ...["elements", "ratio", "ratioDistance", "clippedRatio", "outside", "dualRatio", "logRatio"],
   ...["policyLoss", "policyLossAbs", "totalLoss", "valueLoss", "entropy", "entropyElements", "referenceKl"],
   ...["valueElements", "valueOutside", "returns", "returnsSquared", "errors", "errorsSquared"],
 ] as const;
 type SumName = (typeof sumNames)[number];
+/** Parts of a micro-batch; those that its loss does not have are 0. */
+export type LossSums = Readonly<Partial<Record<SumName, Tensor | number>>>;
 
 export const lossSumCount = sumNames.length;
 
 /** float64 [lossSumCount], on the loss's device: one small tensor, so that nothing waits for the GPU. */
-export function lossSums(parts: LossParts, batch: Minibatch): Tensor {
-  return noGrad(() => {
-    const sums: Partial<Record<SumName, Tensor | number>> = {
-      ...ratioSums(parts.clip, batch.mask),
-      policyLoss: parts.policy,
-      policyLossAbs: parts.policyAbs,
-      totalLoss: parts.loss,
-      valueLoss: parts.value ?? 0,
-      entropy: parts.entropy?.sum ?? 0,
-      entropyElements: parts.entropy ? countValid(parts.entropy.shape, batch.mask) : 0,
-      referenceKl: parts.kl ?? 0,
-      ...valueSums(parts, batch),
-    };
-    const zero = zeros([], { dtype: "float64", device: parts.loss.device });
-    return stack(
-      sumNames.map((name) => {
-        const sum = sums[name] ?? 0;
-        return typeof sum === "number" ? zero.add(sum) : sum.detach().double();
-      }),
-    );
-  });
+export function stackSums(sums: LossSums, device: Device): Tensor {
+  const zero = zeros([], { dtype: "float64", device });
+  return stack(
+    sumNames.map((name) => {
+      const sum = sums[name] ?? 0;
+      return typeof sum === "number" ? zero.add(sum) : sum.detach().double();
+    }),
+  );
 }
 
-function ratioSums({ ratio, logRatio, clipped, outside, dual }: RatioClip, mask: Tensor | undefined) {
+export function ratioSums(
+  { ratio, logRatio, clipped, outside, dual }: RatioClip,
+  mask: Tensor | undefined,
+): LossSums {
   const valid = mask?.unsqueeze(2);
   const over = (x: Tensor): Tensor => (valid ? x.double().mul(valid) : x.double()).sum();
   return {
@@ -83,14 +61,23 @@ function countValid(
     .mul((actions / (mask.shape[1] ?? 1)) * numbers);
 }
 
-function valueSums({ critic, values }: LossParts, { returns, mask }: Minibatch) {
-  if (!critic || !values || !returns) return {};
+/** `shape`: of the entropy's elements, before they were masked and summed. */
+export function entropySums(entropy: Tensor, shape: readonly number[], mask: Tensor | undefined): LossSums {
+  return { entropy, entropyElements: countValid(shape, mask) };
+}
+
+export function valueSums(
+  error: ValueLoss,
+  values: Tensor,
+  returns: Tensor,
+  mask: Tensor | undefined,
+): LossSums {
   const over = (x: Tensor): Tensor => (mask ? x.double().mul(mask) : x.double()).sum();
   const target = returns.double();
   const errors = target.sub(values.detach());
   return {
     valueElements: countValid([...returns.shape, 1], mask),
-    valueOutside: over(critic.outside),
+    valueOutside: over(error.outside),
     returns: over(target),
     returnsSquared: over(target.square()),
     errors: over(errors),

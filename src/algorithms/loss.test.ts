@@ -3,10 +3,11 @@ import { test } from "node:test";
 import type { Minibatch } from "#data";
 import { sliceSamples } from "#data";
 import { type Tensor, tensor } from "#tensor";
+import type { Algorithm } from "./algorithm.ts";
 import { assertClose } from "./assert-close.ts";
-import { computeLoss, countLossTotals, type LossContext } from "./loss.ts";
+import { grpo } from "./grpo.ts";
 import { lossMetrics } from "./loss-metrics.ts";
-import { algorithmSettings } from "./settings.ts";
+import { ppo } from "./ppo.ts";
 
 /** The golden vectors' two samples of two actions with two numbers each. */
 const logProbs = tensor([
@@ -45,9 +46,11 @@ const batch: Minibatch = {
   episodeActions: tensor([[4], [1]]),
 };
 
-function context(changes: Record<string, unknown> = {}): LossContext {
-  const settings = algorithmSettings.parse({
-    adv_type: "grpo",
+const horizon = { maxEpisodeSteps: 4, decisions: 2 };
+
+function open(changes: Record<string, unknown> = {}, family = grpo): Algorithm {
+  return family.open({
+    adv_type: "tested",
     loss_type: "actor",
     group_size: 2,
     reward_type: "action_level",
@@ -56,16 +59,15 @@ function context(changes: Record<string, unknown> = {}): LossContext {
     clip_ratio_high: 0.28,
     ...changes,
   });
-  return { settings, horizon: { maxEpisodeSteps: 4, decisions: 2 } };
 }
 
-async function run(samples: Minibatch, evaluated: Tensor, settings: LossContext, extra = {}) {
-  const totals = await countLossTotals(samples, settings);
-  return computeLoss({ logProbs: evaluated, ...extra }, samples, totals, settings);
+async function run(samples: Minibatch, evaluated: Tensor, algorithm: Algorithm, extra = {}) {
+  const totals = await algorithm.countTotals(samples, horizon);
+  return algorithm.loss({ logProbs: evaluated, ...extra }, samples, { totals, horizon });
 }
 
 test("the policy loss and its metrics equal the golden vector, per element", async () => {
-  const { loss, sums } = await run(batch, logProbs, context());
+  const { loss, sums } = await run(batch, logProbs, open());
   assertClose(loss, 0.388549, 1e-5);
   const metrics = lossMetrics(sums.toArray().map(Number), 1);
   assertClose(metrics["train/actor/clip_fraction"] ?? 0, 1 / 3);
@@ -77,12 +79,12 @@ test("the policy loss and its metrics equal the golden vector, per element", asy
 
 test("micro-batches add up to the minibatch, in loss, gradient and metrics", async () => {
   const whole = logProbs.clone().requiresGrad_();
-  const once = await run(batch, whole, context());
+  const once = await run(batch, whole, open());
   once.loss.backward();
-  const totals = await countLossTotals(batch, context());
+  const totals = await open().countTotals(batch, horizon);
   const parts = logProbs.clone().requiresGrad_();
   const halves = [0, 1].map((i) =>
-    computeLoss({ logProbs: parts.narrow(0, i, 1) }, sliceSamples(batch, i, 1), totals, context()),
+    open().loss({ logProbs: parts.narrow(0, i, 1) }, sliceSamples(batch, i, 1), { totals, horizon }),
   );
   for (const half of halves) half.loss.backward();
   assertClose(
@@ -96,26 +98,26 @@ test("micro-batches add up to the minibatch, in loss, gradient and metrics", asy
 });
 
 test("token-mean divides by the valid elements, and nothing else", async () => {
-  const { loss } = await run(batch, logProbs, context({ loss_agg_func: "token-mean" }));
+  const { loss } = await run(batch, logProbs, open({ loss_agg_func: "token-mean" }));
   const elements = [-1.28, -1, -1.28, -Math.exp(-0.5), Math.exp(-0.2), 1]; // the last two rows: one masked action
   assertClose(loss, elements.reduce((a, b) => a + b) / 6);
 });
 
 test("seq-mean-token-sum divides by the trajectories that the samples make up", async () => {
-  const { loss } = await run(batch, logProbs, context({ loss_agg_func: "seq-mean-token-sum" }));
+  const { loss } = await run(batch, logProbs, open({ loss_agg_func: "seq-mean-token-sum" }));
   const elements = [-1.28, -1, -1.28, -Math.exp(-0.5), Math.exp(-0.2), 1];
   assertClose(loss, elements.reduce((a, b) => a + b) / (2 / 2));
 });
 
 test("action-level ratios multiply the numbers of an action, chunk-level those of a chunk", async () => {
   const small = { ...batch, mask: undefined, episodeActions: undefined };
-  const action = await run(small, logProbs, context({ logprob_type: "action_level" }));
+  const action = await run(small, logProbs, open({ logprob_type: "action_level" }));
   // ratios e^0.3, e^0 and e^-0.2, e^-3 (clipped to 0.8 for the bad sample)
   assertClose(action.loss, (-1.28 - 1 + Math.exp(-0.2) + 0.8) / 4);
   const chunk = await run(
     { ...small, advantages: tensor([[1], [-1]]) },
     logProbs,
-    context({ logprob_type: "chunk_level", reward_type: "chunk_level" }),
+    open({ logprob_type: "chunk_level", reward_type: "chunk_level" }),
   );
   assertClose(chunk.loss, (-1.28 + 0.8) / 2);
 });
@@ -131,7 +133,7 @@ test("the entropy bonus lowers the loss by the mean entropy of valid elements", 
       [70, 80],
     ],
   ]);
-  const settings = context({ entropy_bonus: 0.1 });
+  const settings = open({ entropy_bonus: 0.1 });
   const { loss, sums } = await run(batch, logProbs, settings, { entropy });
   assertClose(loss, 0.388549 - 0.1 * (21 / 6));
   assertClose(lossMetrics(sums.toArray().map(Number), 1)["train/entropy_loss"] ?? 0, 21 / 6);
@@ -140,7 +142,7 @@ test("the entropy bonus lowers the loss by the mean entropy of valid elements", 
 test("without a bonus entropy is measured all the same, and a policy that has none reports none", async () => {
   const entropy = tensor(Array(8).fill(1)).reshape([2, 2, 2]);
   const metricsOf = async (extra: object) => {
-    const { loss, sums } = await run(batch, logProbs, context(), extra);
+    const { loss, sums } = await run(batch, logProbs, open(), extra);
     assertClose(loss, 0.388549, 1e-5);
     return lossMetrics(sums.toArray().map(Number), 1);
   };
@@ -166,7 +168,7 @@ test("entropy of one nat per number is 56 per chunk of 8 actions, 7 per action, 
       ["action_level", 7],
       ["token_level", 1],
     ] as const) {
-      const settings = context({ entropy_type, entropy_bonus: 1 });
+      const settings = open({ entropy_type, entropy_bonus: 1 });
       const { loss, sums } = await run(samples, numbers([2, 8, 7], -1), settings, {
         entropy: numbers([2, 8, 7], 1),
       });
@@ -178,13 +180,13 @@ test("entropy of one nat per number is 56 per chunk of 8 actions, 7 per action, 
 
 test("the divergence from a reference policy enters with kl_beta, aggregated like the loss", async () => {
   const samples = { ...batch, referenceLogProbs: logProbs.sub(0.5) };
-  const { loss } = await run(samples, logProbs, context({ kl_beta: 2, kl_penalty: "kl" }));
+  const { loss } = await run(samples, logProbs, open({ kl_beta: 2, kl_penalty: "kl" }));
   // k1 is 0.5 everywhere; weights max/L_j: 4 elements × 1 and 2 elements × 4, over 8
   assertClose(loss, 0.388549 + 2 * ((4 * 0.5 + 2 * 4 * 0.5) / 8));
 });
 
 test("a missing reference policy is an internal error, not a silent zero", async () => {
-  await assert.rejects(run(batch, logProbs, context({ kl_beta: 1 })), /no reference policy/);
+  await assert.rejects(run(batch, logProbs, open({ kl_beta: 1 })), /no reference policy/);
 });
 
 test("while the critic warms up only its own loss counts, and the policy gets no gradient", async () => {
@@ -196,19 +198,12 @@ test("while the critic warms up only its own loss counts, and the policy gets no
     returns: tensor([[1], [0]]),
     advantages: tensor([[1], [-1]]),
   };
-  const settings = context({
-    adv_type: "gae",
-    loss_type: "actor_critic",
-    reward_type: "chunk_level",
-    entropy_bonus: 1,
-  });
+  const algorithm = open({ loss_type: "actor_critic", reward_type: "chunk_level", entropy_bonus: 1 }, ppo);
   const now = logProbs.clone().requiresGrad_();
   const values = tensor([[0.5], [1.1]]).requiresGrad_();
-  const totals = await countLossTotals(samples, settings);
-  const { loss, sums } = computeLoss({ logProbs: now, values }, samples, totals, {
-    ...settings,
-    criticWarmup: true,
-  });
+  const totals = await algorithm.countTotals(samples, horizon);
+  const part = { totals, horizon, criticWarmup: true };
+  const { loss, sums } = algorithm.loss({ logProbs: now, values }, samples, part);
   loss.backward();
   // 0.5·0.7² (held near its old value) and 0.5·1.1²
   assertClose(loss, (0.245 + 0.605) / 2);
@@ -231,7 +226,7 @@ test("when everything is masked the loss is zero and its gradient too", async ()
       { dtype: "bool" },
     ),
   };
-  const { loss } = await run(samples, now, context({ loss_agg_func: "token-mean" }));
+  const { loss } = await run(samples, now, open({ loss_agg_func: "token-mean" }));
   loss.backward();
   assertClose(loss, 0);
   assertClose(now.grad as Tensor, Array(8).fill(0));

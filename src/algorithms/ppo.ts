@@ -1,25 +1,45 @@
 /**
  * Proximal policy optimization with a critic.
  *
- * Schulman et al. 2017, https://arxiv.org/abs/1707.06347; advantages by GAE (gae.ts), standardised over the
- * valid entries of the whole batch on all ranks, so that the result does not depend on how many there are.
+ * Schulman et al. 2017, https://arxiv.org/abs/1707.06347; advantages by GAE (gae.ts), standardized over the valid entries of the
+ * whole batch on all ranks, so that the result does not depend on how many there are. Configurations name it by its advantages,
+ * `adv_type: gae`.
  */
-import type { Rollout } from "#data";
+import { z } from "zod";
 import { noGrad, scope } from "#tensor";
-import type { Algorithm } from "./algorithm.ts";
-import { episodeMask } from "./episode-mask.ts";
+import { release, withAdvantages } from "./advantages.ts";
+import { defineAlgorithm } from "./algorithm.ts";
+import { atRewardLevel, episodeMask } from "./episode-mask.ts";
 import { gae } from "./gae.ts";
-import { atRewardLevel } from "./grpo.ts";
-import { type JudgeContext, type Judgement, release, rolloutMetrics, toSamples } from "./judgement.ts";
+import { clippedRatio, criticError, entropyBonus, referenceDivergence, sumOfTerms } from "./loss.ts";
 import { normalize } from "./normalize.ts";
+import {
+  clipSettings,
+  criticSettings,
+  groupSettings,
+  sharedSettings,
+  warnOfAggregation,
+} from "./settings.ts";
 import { timeline, unflatten } from "./timeline.ts";
 
-export const ppo: Algorithm = {
+export const ppo = defineAlgorithm({
   name: "ppo",
+  groups: false,
   needsCritic: true,
+  settings: z.strictObject({
+    ...sharedSettings,
+    ...clipSettings,
+    ...groupSettings,
+    ...criticSettings,
+    normalize_advantages: z.boolean().default(true).describe("divide by the spread of the whole batch"),
+  }),
+  unused: {
+    filter_rewards: "gae compares no groups",
+    resample_dead_groups: "gae compares no groups",
+  },
+  check: warnOfAggregation,
 
-  async judge(rollout: Rollout, context: JudgeContext): Promise<Judgement> {
-    const { settings, unmasked, ranks } = context;
+  async advantages(rollout, { settings, unmasked, ranks }) {
     const { gamma, gae_lambda: lambda, reward_type: level } = settings;
     const { episodes, mask, raw, returns } = noGrad(() =>
       scope(() => {
@@ -36,10 +56,16 @@ export const ppo: Algorithm = {
       }),
     );
     const advantages = settings.normalize_advantages ? await normalize(raw, mask, ranks) : raw;
-    const verdict = { advantages, mask, returns };
-    const metrics = await rolloutMetrics(rollout, verdict, episodes?.mask, ranks);
-    const samples = scope(() => toSamples(rollout, verdict, episodes));
-    release(episodes?.mask, episodes?.actions, mask, raw, advantages, returns);
-    return { samples, metrics, deadGroups: [] };
+    const result = await withAdvantages(rollout, { advantages, mask, returns }, episodes, ranks);
+    release(raw);
+    return result;
   },
-};
+
+  loss: (now, batch, context) =>
+    sumOfTerms(
+      clippedRatio(now, batch, context),
+      entropyBonus(now, batch, context),
+      referenceDivergence(now, batch, context),
+      criticError(now, batch, context),
+    ),
+});

@@ -2,13 +2,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Rollout, sliceColumns } from "#data";
 import { type Tensor, tensor, zeros } from "#tensor";
+import type { Algorithm } from "./algorithm.ts";
 import { assertClose } from "./assert-close.ts";
 import { grpo } from "./grpo.ts";
-import { computeLoss, countLossTotals } from "./loss.ts";
 import { lossMetrics } from "./loss-metrics.ts";
 import { ppo } from "./ppo.ts";
 import type { Ranks } from "./ranks.ts";
-import { algorithmSettings } from "./settings.ts";
 
 /**
  * Eight columns of three decisions with two actions of one number, from a simple recurrence: no two alike.
@@ -52,18 +51,13 @@ function ranksTogether(count: number): Ranks[] {
   return Array.from({ length: count }, () => ranks);
 }
 
-async function step(
-  algorithm: typeof ppo,
-  part: Rollout,
-  settings: ReturnType<typeof algorithmSettings.parse>,
-  ranks: Ranks,
-) {
-  const context = { settings, horizon: { maxEpisodeSteps: 6, decisions: 3 } };
-  const { samples, metrics } = await algorithm.judge(part, { settings, unmasked: false, ranks });
-  const totals = await countLossTotals(samples, context, ranks);
+async function step(algorithm: Algorithm, part: Rollout, ranks: Ranks) {
+  const horizon = { maxEpisodeSteps: 6, decisions: 3 };
+  const { samples, metrics } = await algorithm.advantages(part, { unmasked: false, ranks });
+  const totals = await algorithm.countTotals(samples, horizon, ranks);
   const { now, value } = samples.forwardInputs as { now: Tensor; value: Tensor };
   const logProbs = now.clone().requiresGrad_();
-  const { loss, sums } = computeLoss({ logProbs, values: value }, samples, totals, context);
+  const { loss, sums } = algorithm.loss({ logProbs, values: value }, samples, { totals, horizon });
   loss.backward();
   const all = await ranks.sum([...sums.toArray().map(Number)]);
   return {
@@ -83,16 +77,14 @@ const cases = [
   ["grpo", grpo, { adv_type: "grpo", loss_type: "actor", group_size: 2 }],
 ] as const;
 
-for (const [name, algorithm, special] of cases) {
+for (const [name, family, special] of cases) {
   for (const how of ["token-mean", "seq-mean-token-mean", "seq-mean-token-sum"]) {
     test(`${name} with ${how}: four ranks with two columns each say what one rank with all says`, async () => {
-      const settings = algorithmSettings.parse({ ...common, ...special, loss_agg_func: how });
+      const algorithm = family.open({ ...common, ...special, loss_agg_func: how });
       const [single] = ranksTogether(1);
-      const whole = await step(algorithm, rollout(), settings, single as Ranks);
+      const whole = await step(algorithm, rollout(), single as Ranks);
       const parts = await Promise.all(
-        ranksTogether(4).map((ranks, i) =>
-          step(algorithm, sliceColumns(rollout(), i * 2, 2), settings, ranks),
-        ),
+        ranksTogether(4).map((ranks, i) => step(algorithm, sliceColumns(rollout(), i * 2, 2), ranks)),
       );
       for (const part of parts) {
         assertClose(part.loss, whole.loss, 1e-6);

@@ -8,7 +8,7 @@
  * Shapes: log-probabilities [M, P, Q]; advantages and masks [M, A, 1] with A = P or 1.
  */
 import { type Tensor, where, zeros } from "#tensor";
-import type { AlgorithmSettings } from "./settings.ts";
+import type { ClipSettings } from "./settings.ts";
 
 export interface RatioClip {
   readonly loss: Tensor; // [M, P, Q]
@@ -18,11 +18,6 @@ export interface RatioClip {
   readonly outside: Tensor; // bool: the clip decided the loss
   readonly dual: Tensor; // bool: the dual clip decided the loss
 }
-
-export type ClipSettings = Pick<
-  AlgorithmSettings,
-  "clip_ratio_low" | "clip_ratio_high" | "clip_ratio_c" | "clip_log_ratio_min" | "clip_log_ratio_max"
->;
 
 export function ratioClip(
   logProbs: Tensor,

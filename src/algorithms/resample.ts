@@ -8,7 +8,7 @@
 import { concatColumns, mapRollout, type Rollout } from "#data";
 import { noGrad, scope, tensor } from "#tensor";
 import { episodeMask } from "./episode-mask.ts";
-import { deadGroups, episodeReturns } from "./group-advantage.ts";
+import { deadGroups, episodeReturns } from "./groups.ts";
 
 export interface Refill {
   readonly rollout: Rollout;

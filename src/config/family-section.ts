@@ -12,32 +12,38 @@ import { type Problem, problem, schemaProblems } from "./problem.ts";
 import { type MapNode, nodeAt, type Path, type Plain, plain } from "./tree.ts";
 
 /** Finds a family by name, or throws a UserError that lists what there is. */
-export type FamilyLookup = (name: string) => Promise<FamilySettings>;
+export type FamilyLookup<Family = FamilySettings> = (name: string) => Promise<Family>;
+
+/** What the rules ask an algorithm, whatever its name. */
+export interface AlgorithmSection extends FamilySettings {
+  readonly groups: boolean; // it compares episodes from the same start
+  readonly needsCritic: boolean;
+}
 
 export interface Families {
   readonly environment: FamilyLookup;
   readonly policy: FamilyLookup;
-  readonly algorithm: FamilyLookup; // by adv_type
+  readonly algorithm: FamilyLookup<AlgorithmSection>; // by adv_type
 }
 
-export interface SectionResult {
+export interface SectionResult<Family = FamilySettings> {
   readonly values: Readonly<Record<string, unknown>>; // the family's keys, parsed
-  readonly family?: FamilySettings;
+  readonly family?: Family;
   readonly problems: readonly Problem[];
 }
 
-export async function checkSection(
+export async function checkSection<Family extends FamilySettings>(
   root: MapNode,
   at: Path,
   nameKey: string,
   frame: unknown,
-  lookup: FamilyLookup,
-): Promise<SectionResult> {
+  lookup: FamilyLookup<Family>,
+): Promise<SectionResult<Family>> {
   const section = nodeAt(root, at);
   const content = section?.kind === "map" ? (plain(section) as Record<string, Plain>) : {};
   const name = content[nameKey];
   if (typeof name !== "string") return { values: {}, problems: [] }; // the frame has said so already
-  let family: FamilySettings;
+  let family: Family;
   try {
     family = await lookup(name);
   } catch (error) {

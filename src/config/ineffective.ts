@@ -13,7 +13,6 @@ interface Ineffective {
   readonly why: string;
 }
 
-const withoutCritic = (config: RunConfig): boolean => !String(config.algorithm.loss_type).includes("critic");
 const always = (): boolean => true;
 
 const table: readonly Ineffective[] = [
@@ -21,16 +20,6 @@ const table: readonly Ineffective[] = [
     keys: ["runner.seq_length", "runner.max_prompt_length"],
     when: always,
     why: "the model's own settings decide",
-  },
-  {
-    keys: ["algorithm.gamma", "algorithm.gae_lambda"],
-    when: (config) => config.algorithm.adv_type === "grpo",
-    why: "grpo does not discount",
-  },
-  {
-    keys: ["algorithm.value_clip", "algorithm.huber_delta"],
-    when: withoutCritic,
-    why: "there is no critic to train",
   },
   {
     keys: ["actor.optim.value_lr", "actor.optim.critic_warmup_steps"],

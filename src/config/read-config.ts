@@ -17,7 +17,13 @@ import {
   withoutTraining,
   withPolicyOfRollout,
 } from "./evaluation-only.ts";
-import { checkSection, type Families, type SectionResult } from "./family-section.ts";
+import {
+  type AlgorithmSection,
+  checkSection,
+  type Families,
+  type FamilyLookup,
+  type SectionResult,
+} from "./family-section.ts";
 import {
   environmentFrame,
   frameKnows,
@@ -68,7 +74,7 @@ export interface ChosenFamilies {
   readonly train?: FamilySettings;
   readonly eval?: FamilySettings;
   readonly policy?: FamilySettings;
-  readonly algorithm?: FamilySettings;
+  readonly algorithm?: AlgorithmSection;
 }
 
 export interface CheckedConfig {
@@ -99,7 +105,7 @@ async function check(given: string, options: ReadOptions): Promise<CheckedConfig
   const migration = migrateLegacyKeys(onlyEvaluates ? withPolicyOfRollout(resolved) : resolved, isLater);
   const joined = joinPlacementKeys(migration.root, isLater);
   const whole = onlyEvaluates ? withoutTraining(joined) : { root: joined, made: [] };
-  const aligned = alignGroups(alignValues(whole.root), composition.primary);
+  const aligned = await alignGroups(alignValues(whole.root), composition.primary, options.families);
   const problems: Problem[] = [...composition.notes, ...migration.notes, ...aligned.notes];
   const {
     config,
@@ -110,7 +116,7 @@ async function check(given: string, options: ReadOptions): Promise<CheckedConfig
   const severity = options.requireFiles ? "error" : "warning";
   const found = [
     ...unevaluated,
-    ...findings(config, worlds).map((each) =>
+    ...findings(config, worlds, families.algorithm).map((each) =>
       problem(aligned.root, each.severity ?? "error", parsePath(each.path), each.message),
     ),
     ...familyFindings(aligned.root, config, families, severity),
@@ -137,11 +143,14 @@ async function check(given: string, options: ReadOptions): Promise<CheckedConfig
  * own libero_10_grpo_openvlaoft lacks the line. A size written in the run's file or on the command line is
  * left to the rules.
  */
-function alignGroups(root: MapNode, primary: string): { root: MapNode; notes: Problem[] } {
+async function alignGroups(
+  root: MapNode,
+  primary: string,
+  lookup: Families,
+): Promise<{ root: MapNode; notes: Problem[] }> {
   const path = ["env", "train", "group_size"];
   const [ours, theirs] = [nodeAt(root, path), nodeAt(root, ["algorithm", "group_size"])];
-  const type = nodeAt(root, ["algorithm", "adv_type"]);
-  if (!theirs || !type || plain(type) !== "grpo" || (ours && plain(ours) === plain(theirs)))
+  if (!theirs || (ours && plain(ours) === plain(theirs)) || !(await comparesGroups(root, lookup)))
     return { root, notes: [] };
   if (ours && [primary, commandLine.file].includes(ours.origin.file)) return { root, notes: [] };
   const note = problem(
@@ -151,6 +160,17 @@ function alignGroups(root: MapNode, primary: string): { root: MapNode; notes: Pr
     `taken from algorithm.group_size (${plain(theirs)}), so that a group shares its initial state`,
   );
   return { root: withValue(root, path, fromPlain(plain(theirs), theirs.origin)), notes: [note] };
+}
+
+/** Of an algorithm that does not exist nothing is said here: the check of its section will. */
+async function comparesGroups(root: MapNode, { algorithm }: Families): Promise<boolean> {
+  const type = nodeAt(root, ["algorithm", "adv_type"]);
+  const name = type && plain(type);
+  if (typeof name !== "string") return false;
+  return algorithm(name).then(
+    ({ groups }) => groups,
+    () => false,
+  );
 }
 
 /** Values have the shape of the rewards that they predict, unless a file says otherwise. */
@@ -173,9 +193,13 @@ async function checkSchemas(
     return Object.keys(shapeOf(schema) ?? {});
   };
   const frameProblems = frame.success ? [] : schemaProblems(root, [], frame.error, known);
-  const section = (at: string, key: string, schema: unknown, find: Families["policy"]) =>
-    checkSection(root, parsePath(at), key, schema, find);
-  const absent: SectionResult = { values: {}, problems: [] };
+  const section = <Family extends FamilySettings>(
+    at: string,
+    key: string,
+    schema: unknown,
+    find: FamilyLookup<Family>,
+  ) => checkSection(root, parsePath(at), key, schema, find);
+  const absent: SectionResult<never> = { values: {}, problems: [] };
   const [train, evaluation, policy, algorithm] = await Promise.all([
     made.includes("env.train")
       ? absent
@@ -259,7 +283,14 @@ function familyFindings(
     const stuck = at.startsWith("env.") && settings.enable_offload === true && family.offload !== true;
     const name = parsePath(at.startsWith("env.") ? `${at}.env_type` : at);
     const idle = at === "env.eval" && !config.runner.only_eval && config.runner.val_check_interval <= 0;
+    const idleKeys = Object.entries(family.unused ?? {}).filter(([key]) => {
+      const node = nodeAt(root, parsePath(`${at}.${key}`));
+      return node !== undefined && plain(node) !== false;
+    });
     return [
+      ...idleKeys.map(([key, why]) =>
+        problem(root, "warning", parsePath(`${at}.${key}`), `has no effect: ${why}`),
+      ),
       ...(family.unplayable === undefined || idle ? [] : [problem(root, severity, name, family.unplayable)]),
       ...found.map((each) =>
         problem(root, each.severity ?? "error", parsePath(`${at}.${each.path}`), each.message),

@@ -29,8 +29,8 @@ const refusals: readonly Refusal[] = [
     path: /^algorithm\.(adv_type|loss_type)$/,
     says: /"(embodied_sac|embodied_dagger|embodied_nft|rlt_ac|rlt_td3|opd|reinpp|grpo_video|grpo_dynamic|raw)"/,
     instead:
-      "is a method of RLinf that is not here (off-policy, imitation or for text); there are adv_type grpo with loss_type actor, " +
-      "and adv_type gae with loss_type actor_critic (PPO)",
+      "is a method of RLinf that is not here (off-policy, imitation or for text); `reverie list algorithms` names those that are, " +
+      "each with its loss_type",
   },
   {
     path: /^(runner\.rtc|actor\.model\.openpi\.rtc_enabled)$/,

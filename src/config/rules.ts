@@ -6,6 +6,7 @@
  */
 import { join, relative } from "node:path";
 import { batchFaults, evaluationSlots, type WorldSizes } from "./batch.ts";
+import type { AlgorithmSection } from "./family-section.ts";
 import type { RunConfig } from "./frame/index.ts";
 
 export interface Finding {
@@ -14,7 +15,8 @@ export interface Finding {
   readonly severity?: "error" | "warning";
 }
 
-type Rule = (config: RunConfig, worlds: WorldSizes) => Finding[];
+/** `algorithm`: absent where only an evaluation is asked for and no file names one. */
+type Rule = (config: RunConfig, worlds: WorldSizes, algorithm: AlgorithmSection | undefined) => Finding[];
 
 const when = (
   condition: boolean,
@@ -26,54 +28,62 @@ const when = (
 const evaluates = (config: RunConfig): boolean =>
   config.runner.only_eval || config.runner.val_check_interval > 0;
 
-const groups: Rule = ({ algorithm, env }) => [
-  ...when(
-    algorithm.adv_type === "grpo" && algorithm.group_size < 2,
-    "algorithm.group_size",
-    `is ${algorithm.group_size}, but grpo compares the members of a group: it needs 2 or more`,
-  ),
-  ...when(
-    algorithm.adv_type === "grpo" && env.train.group_size !== algorithm.group_size,
-    "env.train.group_size",
-    `is ${env.train.group_size}, but algorithm.group_size is ${algorithm.group_size}: groups would mix different initial states; ` +
-      `write group_size: \${algorithm.group_size} here`,
-  ),
-  ...when(
-    algorithm.adv_type === "grpo" && env.train.auto_reset,
-    "env.train.auto_reset",
-    "is true, but grpo compares one episode per env with others from the same start: a restarted env would add the rewards of several " +
-      "episodes, from starts that its group does not share; set it to False",
-  ),
-  ...when(
-    algorithm.adv_type === "grpo" &&
-      !env.train.use_fixed_reset_state_ids &&
-      (env.train.specific_reset_id ?? null) === null,
-    "env.train.use_fixed_reset_state_ids",
-    "is false: every env would draw its own start, and grpo would compare episodes that began differently; set it to True",
-  ),
-];
-
-const critic: Rule = ({ algorithm, actor }) => {
-  const needs = algorithm.loss_type === "actor_critic" || algorithm.loss_type === "decoupled_actor_critic";
+const groups: Rule = ({ algorithm, env }, _, family) => {
+  if (!family?.groups) return [];
+  const { adv_type: name, group_size: size } = algorithm;
   return [
     ...when(
-      !needs && algorithm.adv_type === "gae",
+      size < 2,
+      "algorithm.group_size",
+      `is ${size}, but ${name} compares the members of a group: it needs 2 or more`,
+    ),
+    ...when(
+      env.train.group_size !== size,
+      "env.train.group_size",
+      `is ${env.train.group_size}, but algorithm.group_size is ${size}: groups would mix different initial states; ` +
+        `write group_size: \${algorithm.group_size} here`,
+    ),
+    ...when(
+      env.train.auto_reset,
+      "env.train.auto_reset",
+      `is true, but ${name} compares one episode per env with others from the same start: a restarted env would add the rewards of several ` +
+        "episodes, from starts that its group does not share; set it to False",
+    ),
+    ...when(
+      !env.train.use_fixed_reset_state_ids && (env.train.specific_reset_id ?? null) === null,
+      "env.train.use_fixed_reset_state_ids",
+      `is false: every env would draw its own start, and ${name} would compare episodes that began differently; set it to True`,
+    ),
+  ];
+};
+
+const critic: Rule = ({ algorithm, actor }, _, family) => {
+  const { adv_type: name, loss_type: loss } = algorithm;
+  const trains = loss === "actor_critic" || loss === "decoupled_actor_critic";
+  return [
+    ...when(
+      !trains && family?.needsCritic === true,
       "algorithm.loss_type",
-      `is ${algorithm.loss_type}, but gae measures advantages against a critic, and this loss trains none: ` +
-        "set loss_type: actor_critic and actor.model.add_value_head: True, or adv_type: grpo",
+      `is ${loss}, but ${name} measures advantages against a critic, and this loss trains none: ` +
+        "set loss_type: actor_critic and actor.model.add_value_head: True, or an adv_type without a critic",
     ),
     ...when(
-      needs && !actor.model.add_value_head,
+      trains && family?.needsCritic === false,
+      "algorithm.loss_type",
+      `is ${loss}, but ${name} has no critic: set loss_type: actor, or an adv_type with a critic`,
+    ),
+    ...when(
+      trains && !actor.model.add_value_head,
       "actor.model.add_value_head",
-      `must be true: the loss ${algorithm.loss_type} trains a critic`,
+      `must be true: the loss ${loss} trains a critic`,
     ),
     ...when(
-      needs && actor.optim.value_lr === undefined,
+      trains && actor.optim.value_lr === undefined,
       "actor.optim.value_lr",
       "must be set: it is the learning rate of the critic",
     ),
     ...when(
-      needs && actor.model.value_type !== algorithm.reward_type && algorithm.reward_type !== undefined,
+      trains && actor.model.value_type !== algorithm.reward_type && algorithm.reward_type !== undefined,
       "actor.model.value_type",
       `is ${actor.model.value_type}, but algorithm.reward_type is ${algorithm.reward_type}: values and rewards must have the same shape`,
     ),
@@ -102,11 +112,11 @@ const unseenStarts: Rule = ({ env }) =>
     `is ${env.train.starts}, but fresh starts are kept for evaluations: training on them would make them seen; set env.eval.starts`,
   );
 
-const modes: Rule = ({ runner, algorithm, rollout }, worlds) => [
+const modes: Rule = ({ runner, algorithm, rollout }, worlds, family) => [
   ...when(
-    runner.use_training_pipeline && algorithm.adv_type !== "gae",
+    runner.use_training_pipeline && family?.groups === true,
     "runner.use_training_pipeline",
-    `needs adv_type gae, found ${algorithm.adv_type}: a group is only complete when all of its episodes are`,
+    `needs an adv_type without groups, found ${algorithm.adv_type}: a group is only complete when all of its episodes are`,
   ),
   ...when(
     runner.enable_decoupled_mode && (rollout.pipeline_stage_num !== 1 || worlds.env < worlds.rollout),
@@ -307,6 +317,10 @@ export const rules: readonly Rule[] = [
   outputs,
 ];
 
-export function findings(config: RunConfig, worlds: WorldSizes): Finding[] {
-  return rules.flatMap((rule) => rule(config, worlds));
+export function findings(
+  config: RunConfig,
+  worlds: WorldSizes,
+  algorithm: AlgorithmSection | undefined,
+): Finding[] {
+  return rules.flatMap((rule) => rule(config, worlds, algorithm));
 }

@@ -19,6 +19,8 @@ export interface Footprint {
 export interface FamilySettings {
   /** The family's own keys: a strict object. A key of the frame may be narrowed here. */
   readonly settings: z.ZodType;
+  /** Keys that it accepts, because files made for others have them, and that do nothing: key → why. */
+  readonly unused?: Readonly<Record<string, string>>;
   /** Whether it can leave the accelerator between phases (`enable_offload`). */
   readonly offload?: boolean;
   /** Why it is validated but cannot run, where that is so. */

@@ -1,13 +1,20 @@
 /**
- * The workers of a run and the phases they go through together: sync, collect, judge, learn.
+ * The workers of a run and the phases they go through together: sync, collect, advantages, learn.
  *
  * The one place that knows all three kinds of workers. What each does in a phase is its own business; here they only meet.
  */
 
-import { type AlgorithmSettings, algorithms, refillDeadGroups, shuffleAdvantages } from "#algorithms";
+import {
+  type Advantages,
+  type Algorithm,
+  type AlgorithmFamily,
+  algorithms,
+  refillDeadGroups,
+  shuffleAdvantages,
+} from "#algorithms";
 import { LocalWeightSync, Stream } from "#cluster";
 import { type CheckedConfig, type EnvironmentConfig, samplingMode } from "#config";
-import { concatColumns, type Minibatch, mapMinibatch, mapRollout, type Rollout } from "#data";
+import { concatColumns, mapMinibatch, mapRollout, type Rollout } from "#data";
 import type { EnvCursor } from "#envs";
 import type { Rgb } from "#pictures";
 import type { Tensor } from "#tensor";
@@ -29,11 +36,6 @@ export interface Collected {
   readonly metrics: Record<string, number>;
   /** What the first slots saw last. */
   readonly sights: readonly Rgb[];
-}
-
-export interface Judged {
-  readonly samples: Minibatch;
-  readonly metrics: Record<string, number>;
 }
 
 /** Told how far a phase is. */
@@ -62,7 +64,8 @@ export class Crew {
   readonly #players: EnvWorker;
   readonly #sync = new LocalWeightSync();
   readonly #streams: Stream;
-  readonly #settings: AlgorithmSettings;
+  readonly #family: AlgorithmFamily;
+  readonly #algorithm: Algorithm;
   #sights: readonly Rgb[] = [];
   #synced = false;
   /** Where the envs stood before the episodes that are being played; absent where those go on from earlier ones. */
@@ -70,17 +73,23 @@ export class Crew {
 
   private constructor(
     checked: CheckedConfig,
-    parts: { actors: ActorRanks; rollouts: readonly Decider[]; stages: readonly Stage[] },
+    parts: {
+      actors: ActorRanks;
+      rollouts: readonly Decider[];
+      stages: readonly Stage[];
+      family: AlgorithmFamily;
+    },
   ) {
     this.checked = checked;
     this.actors = parts.actors;
     this.rollouts = parts.rollouts;
     this.stages = parts.stages;
     this.#streams = Stream.ofRun(checked.config.runner.seed);
-    this.#settings = checked.config.algorithm as unknown as AlgorithmSettings;
+    this.#family = parts.family;
+    this.#algorithm = parts.family.open(checked.config.algorithm);
     const { env } = checked.config;
     const critic = parts.actors.first.policy.valueCount > 0;
-    const { gamma, bootstrap_type: bootstrap } = this.#settings;
+    const { gamma = 1, bootstrap_type: bootstrap = "standard" } = this.#algorithm.settings;
     this.#players = new EnvWorker(
       parts.stages.map(({ opened, firstSlot }) => ({ env: opened.env, firstSlot })),
       {
@@ -105,7 +114,8 @@ export class Crew {
       say,
     });
     checkActions(actors.first.policy, stages);
-    return new Crew(checked, { actors, rollouts, stages });
+    const family = await algorithms.get(config.algorithm.adv_type);
+    return new Crew(checked, { actors, rollouts, stages, family });
   }
 
   get players(): EnvWorker {
@@ -137,9 +147,10 @@ export class Crew {
     const times = { env: 0, policy: 0 };
     if (this.canAbandon) this.#begun = this.stages.map(({ opened }) => opened.save(false));
     let rollout = await this.#collectOnce(step, 0, { episodes, times, onProgress, signal });
-    for (let round = 1; round <= this.#settings.resample_dead_groups; round++) {
+    const { group_size: size, resample_dead_groups: again = 0 } = this.#algorithm.settings;
+    for (let round = 1; this.#family.groups && round <= again; round++) {
       const fresh = await this.#collectOnce(step, round, { episodes, times, onProgress, signal });
-      const refill = refillDeadGroups(rollout, fresh, this.#settings.group_size);
+      const refill = refillDeadGroups(rollout, fresh, size);
       disposeRollout(rollout);
       disposeRollout(fresh);
       rollout = refill.rollout;
@@ -190,29 +201,24 @@ export class Crew {
   }
 
   /** From what happened to what to learn from it; the rollout is freed. */
-  async judge({ rollout }: Collected, step: number): Promise<Judged> {
-    const { config } = this.checked;
-    const { auto_reset: autoReset, ignore_terminations: ignore } = config.env.train;
-    const algorithm = await algorithms.get(config.algorithm.adv_type);
-    const judgement = await algorithm.judge(rollout, {
-      settings: this.#settings,
-      unmasked: autoReset || ignore,
-    });
+  async advantages({ rollout }: Collected, step: number): Promise<Advantages> {
+    const { auto_reset: autoReset, ignore_terminations: ignore } = this.checked.config.env.train;
+    const given = await this.#algorithm.advantages(rollout, { unmasked: autoReset || ignore });
     const decisions = rollout.rewards.shape[0] ?? 1;
     disposeRollout(rollout); // the samples share its memory and keep it
-    const samples = this.#settings.shuffle_advantages
-      ? shuffleAdvantages(judgement.samples, {
-          decisions,
-          perEpisode: !algorithm.needsCritic,
-          ...(this.#settings.shuffle_within_groups && { groupSize: this.#settings.group_size }),
-          seed: this.#streams.branch("control").seed(step),
-        })
-      : judgement.samples;
-    return { samples, metrics: judgement.metrics };
+    const { settings } = this.#algorithm;
+    if (!settings.shuffle_advantages) return given;
+    const samples = shuffleAdvantages(given.samples, {
+      decisions,
+      perEpisode: this.#family.groups,
+      ...(settings.shuffle_within_groups && { groupSize: settings.group_size }),
+      seed: this.#streams.branch("control").seed(step),
+    });
+    return { ...given, samples };
   }
 
   /** All updates of a training step on all ranks; the samples are freed. */
-  async learn({ samples }: Judged, step: number, onProgress?: Progress): Promise<Learned> {
+  async learn({ samples }: Advantages, step: number, onProgress?: Progress): Promise<Learned> {
     const { optimizerSteps } = batchOf(this.checked);
     let done = 0;
     const tick = (): void => onProgress?.(++done, optimizerSteps);

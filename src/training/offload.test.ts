@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { algorithms } from "#algorithms";
 import { Stream } from "#cluster";
 import type { Minibatch } from "#data";
 import { environmentFamily } from "#envs";
@@ -39,7 +40,7 @@ async function readTiny(...overrides: string[]) {
 async function someSamples(): Promise<Minibatch> {
   const run = await Run.open(await readTiny(), silent);
   await run.crew.syncWeights(0);
-  const { samples } = await run.crew.judge(await run.crew.collect(0), 0);
+  const { samples } = await run.crew.advantages(await run.crew.collect(0), 0);
   await run.close();
   return samples;
 }
@@ -52,6 +53,7 @@ test("an actor that leaves between updates learns what one that stays learns, to
     const { actions: actionSpec } = await environmentFamily(config.env.train);
     const actor = new ActorWorker({
       policy: await openPolicy({ config, actionSpec }, { device: "cpu" }),
+      algorithm: (await algorithms.get(config.algorithm.adv_type)).open(config.algorithm),
       config,
       rank: 0,
       worldSize: 1,

@@ -191,10 +191,10 @@ test("without any bonus, a training step makes the actions of a group's only suc
     .select(0, (rewards.shape[0] ?? 1) - 1)
     .narrow(0, (rewards.shape[2] ?? 1) - 1, 1)
     .add_(5);
-  const judged = await run.crew.judge(collected, 0);
+  const advantages = await run.crew.advantages(collected, 0);
   const columns = 4;
   const forwardInputs = Object.fromEntries(
-    Object.entries(judged.samples.forwardInputs).map(([name, tensor]) => [name, tensor.clone()]),
+    Object.entries(advantages.samples.forwardInputs).map(([name, tensor]) => [name, tensor.clone()]),
   );
   const likelihoods = (): number[] =>
     run.crew.actors.first.policy
@@ -205,7 +205,7 @@ test("without any bonus, a training step makes the actions of a group's only suc
       .toArray()
       .map(Number);
   const before = likelihoods();
-  const { metrics } = await run.crew.learn(judged, 0);
+  const { metrics } = await run.crew.learn(advantages, 0);
   const gained = likelihoods().map((now, column) => now - before[column]!);
   await run.close();
   assert.ok(metrics["train/actor/grad_norm"]! > 0);

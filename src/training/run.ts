@@ -5,6 +5,7 @@
  */
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Advantages } from "#algorithms";
 import { type CheckedConfig, plain, planBatch, toYaml } from "#config";
 import { type Metrics, type MetricsWriter, openRunLog, readMetricsFile, Timers } from "#metrics";
 import { type Rgb, tile } from "#pictures";
@@ -16,7 +17,7 @@ import { closedLoopMetrics, measureClosedLoop } from "./co-evolution/closed-loop
 import { CoEvolution } from "./co-evolution/co-evolution.ts";
 import { comparesDreams, GapWatch, gapMetrics } from "./co-evolution/gap-watch.ts";
 import { truthWarning } from "./co-evolution/truth-warning.ts";
-import { type Collected, Crew, type Judged } from "./crew.ts";
+import { type Collected, Crew } from "./crew.ts";
 import { type EvaluationResult, Evaluator } from "./evaluation/evaluate.ts";
 import { layOver, readWeights } from "./lay-over.ts";
 import type { Reporter } from "./reporter.ts";
@@ -155,9 +156,9 @@ export class Run {
   }
 
   /** All updates of a step. What has ruined the policy is told with its numbers, and ends the run. */
-  async learn(judged: Judged, told: Metrics): Promise<Learned> {
+  async learn(advantages: Advantages, told: Metrics): Promise<Learned> {
     const learned = await this.phase("actor_training", (progress) =>
-      this.crew.learn(judged, this.step, progress),
+      this.crew.learn(advantages, this.step, progress),
     );
     try {
       this.#keeper.requireSane(this.step, learned);

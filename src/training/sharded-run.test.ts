@@ -103,7 +103,7 @@ test("of four ranks each holds a quarter of the weights, and little more while i
   const whole = first.policy.module.parameters().reduce((sum, { byteLength }) => sum + byteLength, 0);
   await crew.syncWeights(0);
   assert.ok(first.memory.isWhole);
-  await crew.learn(await crew.judge(await crew.collect(0), 0), 0);
+  await crew.learn(await crew.advantages(await crew.collect(0), 0), 0);
   assert.ok(!first.memory.isWhole);
   const sizes = [
     first.memory.weightBytes,
@@ -126,7 +126,7 @@ test("ranks with unequal numbers of live samples learn what one rank learns", as
   const learn = async (count: number): Promise<Metrics> => {
     const { crew, ...run } = await openInOrder(count);
     await crew.syncWeights(0);
-    const { samples, metrics } = await crew.judge(await crew.collect(0), 0);
+    const { samples, metrics } = await crew.advantages(await crew.collect(0), 0);
     // Of eight samples the first three live: three passes on the first rank, where the second has but one to go along.
     const live = arange(0, 8)
       .lt(3)
@@ -145,7 +145,7 @@ test("a rank that fails ends the others at once, and what it says is told", asyn
   context.after(() => run.close());
   const { crew } = run;
   await crew.syncWeights(0);
-  const { samples, metrics } = await crew.judge(await crew.collect(0), 0);
+  const { samples, metrics } = await crew.advantages(await crew.collect(0), 0);
   const began = performance.now();
   const { policy } = crew.actors.first;
   policy.learn = () => {

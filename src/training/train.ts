@@ -1,5 +1,5 @@
 /**
- * The loop: sync, collect, judge, learn, evaluate, let the world learn, tell, keep.
+ * The loop: sync, collect, advantages, learn, evaluate, let the world learn, tell, keep.
  *
  * One training step is one pass through it. What the words mean is in the rooms they come from; how workers are placed, and whether
  * they live in threads or on other machines, is the crew's business.
@@ -22,11 +22,12 @@ async function trainingStep(run: Run): Promise<void> {
   await run.phase("sync_weights", () => crew.syncWeights(step));
   const collected = await run.collect(step);
   if (!collected) return;
-  const judged = await run.phase("cal_adv_and_returns", () => crew.judge(collected, step));
-  const learned = await run.learn(judged, { ...collected.metrics, ...judged.metrics });
+  const advantages = await run.phase("cal_adv_and_returns", () => crew.advantages(collected, step));
+  const found = { ...collected.metrics, ...advantages.metrics };
+  const learned = await run.learn(advantages, found);
   const evaluated = await run.evaluateAfter(step + 1, collected.metrics);
   const evolved = await run.evolveAfter(step + 1);
-  run.tell(step, { ...collected.metrics, ...judged.metrics, ...learned.metrics, ...evaluated, ...evolved });
+  run.tell(step, { ...found, ...learned.metrics, ...evaluated, ...evolved });
   run.show(step, collected.sights);
   await run.keepIfDue();
 }

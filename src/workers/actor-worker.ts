@@ -1,19 +1,16 @@
 /**
- * One rank of training: holds the weights and the optimiser, and learns from judged samples.
+ * One rank of training: holds the weights and the optimiser, and learns from samples with advantages.
  *
  * Every rank sees all samples and takes its share of each minibatch from one order that all ranks deal alike. So a minibatch has the same
  * samples whatever the number of ranks, and with gradients summed over ranks the result is the same too.
  */
 import {
-  type AlgorithmSettings,
+  type Algorithm,
   alone,
-  computeLoss,
-  countLossTotals,
   dealMinibatches,
-  type LossContext,
-  type LossTotals,
   lossMetrics,
   lossSumCount,
+  type PartOfMinibatch,
   type Ranks,
 } from "#algorithms";
 import type { Stream } from "#cluster";
@@ -29,6 +26,7 @@ import { disposeSamples, inOrder, liveRows } from "./sample-rows.ts";
 
 export interface ActorParts {
   readonly policy: Policy;
+  readonly algorithm: Algorithm;
   /** What the policy must not drift from, where `kl_beta` is above 0. */
   readonly reference?: Policy | undefined;
   readonly config: RunConfig;
@@ -60,15 +58,13 @@ export class ActorWorker {
   readonly optimizer: PolicyOptimizer;
   readonly memory: ActorMemory;
   readonly #parts: ActorParts;
-  readonly #settings: AlgorithmSettings;
   readonly #rate: (step: number) => number;
   readonly #learnOptions: LearnOptions;
 
   constructor(parts: ActorParts) {
-    const { config, policy } = parts;
+    const { config, policy, algorithm } = parts;
     this.policy = policy;
     this.#parts = parts;
-    this.#settings = config.algorithm as unknown as AlgorithmSettings;
     this.optimizer = new PolicyOptimizer(policy, config.actor, parts.company);
     this.memory = new ActorMemory({
       policy,
@@ -81,7 +77,7 @@ export class ActorWorker {
     this.#learnOptions = {
       temperature,
       topK,
-      entropy: this.#settings.entropy_bonus > 0 ? "learnt" : "measured",
+      entropy: algorithm.settings.entropy_bonus > 0 ? "learnt" : "measured",
       checkpointing: config.actor.fsdp_config.gradient_checkpointing,
       keeper: this.optimizer.layers,
     };
@@ -108,7 +104,7 @@ export class ActorWorker {
   }
 
   async #learn(samples: Minibatch, step: number, onMinibatch?: () => void): Promise<Learned> {
-    const { config } = this.#parts;
+    const { config, algorithm } = this.#parts;
     this.optimizer.layers?.scatter();
     this.optimizer.setRates(this.#rate(step));
     const device = this.policy.device;
@@ -118,7 +114,7 @@ export class ActorWorker {
       taken: 0,
       skipped: 0,
     };
-    for (let epoch = 0; epoch < this.#settings.update_epoch; epoch++) {
+    for (let epoch = 0; epoch < algorithm.settings.update_epoch; epoch++) {
       const order = this.#deal(minibatchSize(samples), config.actor.global_batch_size, step, epoch);
       for (const rows of order) {
         await this.#learnMinibatch(samples, rows, totals);
@@ -144,10 +140,10 @@ export class ActorWorker {
 
   /** This rank's rows of every minibatch. Without shuffling, the order of the rollout. */
   #deal(samples: number, size: number, step: number, epoch: number): Tensor[] {
-    const { rank, worldSize, shuffle } = this.#parts;
+    const { rank, worldSize, shuffle, algorithm } = this.#parts;
     const share = size / worldSize;
     return scope(() => {
-      const all = this.#settings.shuffle_rollout
+      const all = algorithm.settings.shuffle_rollout
         ? dealMinibatches(samples, size, shuffle.seed(step, epoch))
         : inOrder(samples, size);
       return all.map((rows) => rows.narrow(0, rank * share, share).clone());
@@ -155,17 +151,14 @@ export class ActorWorker {
   }
 
   async #learnMinibatch(samples: Minibatch, rows: Tensor, totals: Totals): Promise<void> {
-    const { config } = this.#parts;
-    const context: LossContext = {
-      settings: this.#settings,
-      horizon: {
-        maxEpisodeSteps: config.env.train.max_episode_steps,
-        decisions: this.#parts.decisions,
-      },
+    const { config, algorithm, decisions } = this.#parts;
+    const horizon = { maxEpisodeSteps: config.env.train.max_episode_steps, decisions };
+    const whole = scope(() => selectSamples({ ...samples, forwardInputs: {} }, rows));
+    const part: PartOfMinibatch = {
+      horizon,
+      totals: await algorithm.countTotals(whole, horizon, this.#ranks),
       criticWarmup: this.optimizer.warmsUp,
     };
-    const whole = scope(() => selectSamples({ ...samples, forwardInputs: {} }, rows));
-    const denominators = await countLossTotals(whole, context, this.#ranks);
     const own = scope(() => this.#select(samples, liveRows(whole, rows)));
     disposeSamples(whole);
     const { micro_batch_size: micro } = config.actor;
@@ -174,8 +167,8 @@ export class ActorWorker {
     for (let round = 0; round < rounds; round++) {
       const length = Math.min(micro, size - round * micro);
       scope(() => {
-        const part = length > 0 ? sliceSamples(own, round * micro, length) : sliceSamples(own, 0, 1);
-        this.#learnPart(this.#withReference(part), denominators, context, length > 0 ? totals : undefined);
+        const some = length > 0 ? sliceSamples(own, round * micro, length) : sliceSamples(own, 0, 1);
+        this.#learnPart(this.#withReference(some), part, length > 0 ? totals : undefined);
       });
       await new Promise(setImmediate); // messages, timers and signals live on
     }
@@ -191,9 +184,9 @@ export class ActorWorker {
   }
 
   /** One micro-batch; or, without totals to add to, a pass that teaches nothing. */
-  #learnPart(part: Minibatch, denominators: LossTotals, context: LossContext, totals?: Totals): void {
-    this.policy.learn(part, this.#learnOptions, (evaluation) => {
-      const { loss, sums } = computeLoss(evaluation, part, denominators, context);
+  #learnPart(samples: Minibatch, part: PartOfMinibatch, totals?: Totals): void {
+    this.policy.learn(samples, this.#learnOptions, (now) => {
+      const { loss, sums } = this.#parts.algorithm.loss(now, samples, part);
       if (!totals) return loss.mul(0);
       noGrad(() => totals.sums.add_(sums));
       return loss;

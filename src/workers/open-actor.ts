@@ -1,4 +1,5 @@
 /** Makes an actor rank from plain options: here, or in a thread of its own. */
+import { algorithms } from "#algorithms";
 import { Stream } from "#cluster";
 import type { RunConfig } from "#config";
 import { type Minibatch, mapMinibatch } from "#data";
@@ -38,10 +39,11 @@ export async function openActor(options: ActorOptions): Promise<ActorWorker> {
   const { config, rank, worldSize, device, meeting } = options;
   if (device.startsWith("cuda:")) useDevice(Number(device.slice("cuda:".length))); // where NCCL looks
   const policy = await openPolicy(options, { device });
-  const needsReference = Number(config.algorithm.kl_beta ?? 0) > 0;
-  const reference = needsReference
-    ? await openPolicy({ ...options, modelChanges: undefined }, { device })
-    : undefined;
+  const algorithm = (await algorithms.get(config.algorithm.adv_type)).open(config.algorithm);
+  const reference =
+    algorithm.settings.kl_beta > 0
+      ? await openPolicy({ ...options, modelChanges: undefined }, { device })
+      : undefined;
   reference?.module.requiresGrad_(false);
   const join = (backend: "gloo" | "nccl") =>
     ProcessGroup.join({ backend, meet: { name: `${meeting} ${backend}` }, rank, worldSize });
@@ -49,6 +51,7 @@ export async function openActor(options: ActorOptions): Promise<ActorWorker> {
   const group = numbers && device.startsWith("cuda") ? await join("nccl") : numbers;
   return new ActorWorker({
     policy,
+    algorithm,
     reference,
     config,
     rank,

@@ -51,8 +51,9 @@ export const kinds: Readonly<Record<string, (of?: string) => Promise<readonly Ro
   algorithms: async () => {
     const { algorithms } = await import("#algorithms");
     const rows = algorithms.names().map(async (name) => {
-      const { needsCritic } = await algorithms.get(name);
-      return { adv_type: name, loss_type: needsCritic ? "actor_critic" : "actor", critic: needsCritic };
+      const { name: method, needsCritic, groups } = await algorithms.get(name);
+      const loss_type = needsCritic ? "actor_critic" : "actor";
+      return { adv_type: name, method, loss_type, critic: needsCritic, groups };
     });
     return Promise.all(rows);
   },

@@ -1,15 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { liveTensors, tensor } from "#tensor";
+import type { Rollout } from "#data";
+import { liveTensors, tensor, zeros } from "#tensor";
+import type { AlgorithmFamily } from "./algorithm.ts";
 import { assertClose } from "./assert-close.ts";
 import { goldenRollout } from "./golden-rollout.ts";
 import { grpo } from "./grpo.ts";
 import { ppo } from "./ppo.ts";
-import { algorithmSettings } from "./settings.ts";
 
-const settings = (changes: Record<string, unknown> = {}) =>
-  algorithmSettings.parse({
-    adv_type: "grpo",
+const open = (family: AlgorithmFamily, changes: Record<string, unknown> = {}) =>
+  family.open({
+    adv_type: "tested",
     loss_type: "actor",
     group_size: 4,
     reward_type: "action_level",
@@ -18,9 +19,10 @@ const settings = (changes: Record<string, unknown> = {}) =>
     clip_ratio_high: 0.28,
     ...changes,
   });
+const masked = { unmasked: false };
 
 test("grpo gives an episode's advantage to each of its valid actions and to no other", async () => {
-  const { samples, metrics } = await grpo.judge(goldenRollout(), { settings: settings(), unmasked: false });
+  const { samples, metrics } = await open(grpo).advantages(goldenRollout(), masked);
   const low = -1.499999;
   assertClose(samples.advantages, [
     [0.5, 0.5],
@@ -41,34 +43,56 @@ test("grpo gives an episode's advantage to each of its valid actions and to no o
   assertClose(metrics["rollout/advantages_mean"] ?? 0, (0.5 * 9 + low * 4) / 13);
 });
 
+/** One decision of one action per episode, with these returns. */
+const withReturns = (returns: readonly number[]): Rollout => {
+  const flags = (rows: number) => zeros([rows, returns.length, 1], { dtype: "bool" });
+  return {
+    logProbs: zeros([1, returns.length, 1, 1]),
+    rewards: tensor([...returns]).reshape([1, returns.length, 1]),
+    dones: flags(2),
+    terminated: flags(2),
+    truncated: flags(2),
+    versions: zeros([1, returns.length], { dtype: "int64" }),
+    forwardInputs: {},
+  };
+};
+
+test("in grpo a group is never compared with its neighbor", async () => {
+  const s = Math.SQRT1_2;
+  const { samples } = await open(grpo, { group_size: 2 }).advantages(withReturns([0, 1, 10, 11]), masked);
+  assertClose(samples.advantages, [-s, s, -s, s], 1e-5);
+});
+
+test("in grpo without normalization an advantage is the distance to the group's mean", async () => {
+  const plain = open(grpo, { normalize_advantages: false });
+  const { samples } = await plain.advantages(withReturns([5, 5, 0, 5]), masked);
+  assertClose(samples.advantages, [1.25, 1.25, -3.75, 1.25]);
+});
+
 test("a filtered group is masked out whole", async () => {
   const bounds = { filter_rewards: true, rewards_lower_bound: 0.5, rewards_upper_bound: 3 };
-  const { samples, metrics } = await grpo.judge(goldenRollout(), {
-    settings: settings(bounds),
-    unmasked: false,
-  });
+  const { samples, metrics } = await open(grpo, bounds).advantages(goldenRollout(), masked);
   assertClose(samples.mask ?? [], Array(16).fill(0)); // the group's mean return is 3.75
   assert.equal(metrics["rollout/kept_fraction"], 0);
 });
 
 test("at chunk level a decision counts when any of its actions does", async () => {
   const level = { reward_type: "chunk_level" };
-  const { samples } = await grpo.judge(goldenRollout(), { settings: settings(level), unmasked: false });
+  const { samples } = await open(grpo, level).advantages(goldenRollout(), masked);
   assertClose(samples.mask ?? [], [1, 1, 1, 1, 0, 1, 1, 1]);
   assert.deepEqual(samples.advantages.shape, [8, 1]);
 });
 
 test("ppo at chunk level sums a chunk's rewards and stops at its end", async () => {
   const rollout = { ...goldenRollout(), values: tensor(Array(12).fill(0)).reshape([3, 4, 1]) };
-  const plain = settings({
-    adv_type: "gae",
+  const plain = open(ppo, {
     loss_type: "actor_critic",
     reward_type: "chunk_level",
     normalize_advantages: false,
     gamma: 0.9,
     gae_lambda: 1,
   });
-  const { samples, metrics } = await ppo.judge(rollout, { settings: plain, unmasked: false });
+  const { samples, metrics } = await plain.advantages(rollout, masked);
   // Column 0: 5 and done; then -5+5 = 0. Columns 1 and 3: 0.9·5, 5. Column 2: nothing.
   assertClose(samples.returns ?? [], [5, 4.5, 0, 4.5, 0, 5, 0, 5]);
   assertClose(samples.advantages, samples.returns ?? []);
@@ -89,19 +113,16 @@ test("what a chunk earns after its episode's end counts for nothing, in ppo as i
     forwardInputs: {},
   };
   const chunk = { reward_type: "chunk_level", normalize_advantages: false };
-  const critic = settings({ ...chunk, adv_type: "gae", loss_type: "actor_critic" });
-  assertClose((await ppo.judge(rollout, { settings: critic, unmasked: false })).samples.advantages, [5, 0]);
-  const group = settings({ ...chunk, group_size: 2 });
-  assertClose(
-    (await grpo.judge(rollout, { settings: group, unmasked: false })).samples.advantages,
-    [2.5, -2.5],
-  );
+  const critic = open(ppo, { ...chunk, loss_type: "actor_critic" });
+  assertClose((await critic.advantages(rollout, masked)).samples.advantages, [5, 0]);
+  const group = open(grpo, { ...chunk, group_size: 2 });
+  assertClose((await group.advantages(rollout, masked)).samples.advantages, [2.5, -2.5]);
 });
 
-test("judging leaves no tensor behind but its result", async () => {
+test("giving advantages leaves no tensor behind but its result", async () => {
   const rollout = goldenRollout();
   const before = liveTensors();
-  const { samples } = await grpo.judge(rollout, { settings: settings(), unmasked: false });
+  const { samples } = await open(grpo).advantages(rollout, masked);
   const { forwardInputs, ...fields } = samples;
   assert.equal(liveTensors() - before, Object.keys(forwardInputs).length + Object.keys(fields).length);
 });

@@ -1,10 +1,4 @@
-/**
- * Group-relative advantages and what is decided per group.
- *
- * Shao et al. 2024 (GRPO), https://arxiv.org/abs/2402.03300. The members of a group are neighbouring columns that
- * started from the same state; a member's advantage is how much better its episode went than the group's mean.
- * `normalize: false` leaves out the division by the spread (Dr. GRPO, https://arxiv.org/abs/2503.20783).
- */
+/** What is decided per group: neighboring columns that started from the same state. */
 import { noGrad, scope, type Tensor } from "#tensor";
 
 /**
@@ -12,18 +6,6 @@ import { noGrad, scope, type Tensor } from "#tensor";
  */
 export function episodeReturns(rewards: Tensor, mask?: Tensor): Tensor {
   return noGrad(() => scope(() => (mask ? rewards.mul(mask) : rewards).sum([0, 2])));
-}
-
-/** [B] → [B]. */
-export function groupAdvantages(returns: Tensor, groupSize: number, normalize = true): Tensor {
-  return noGrad(() =>
-    scope(() => {
-      const groups = grouped(returns, groupSize);
-      const centred = groups.sub(groups.mean(1, true));
-      const scaled = normalize ? centred.div(groups.std(1, 1, true).add(1e-6)) : centred;
-      return scaled.reshape(returns.shape);
-    }),
-  );
 }
 
 /** Which columns belong to a group whose mean return lies within the bounds, both included: bool [B]. */
@@ -51,7 +33,8 @@ export function deadGroups(returns: Tensor, groupSize: number): number[] {
   return spread.flatMap((width, group) => (Number(width) === 0 ? [group] : []));
 }
 
-function grouped(returns: Tensor, groupSize: number): Tensor {
+/** [B] → [groups, members]. */
+export function grouped(returns: Tensor, groupSize: number): Tensor {
   const [columns = 0] = returns.shape;
   if (columns % groupSize !== 0)
     throw new Error(`internal: ${columns} columns are not whole groups of ${groupSize}`);

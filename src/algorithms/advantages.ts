@@ -1,40 +1,53 @@
-/** What an algorithm thinks of a rollout: samples to learn from, and numbers about them. */
+/** What an algorithm makes of a rollout: samples with their advantages, and numbers about them. */
 import type { Minibatch, Rollout } from "#data";
 import { noGrad, scope, type Tensor } from "#tensor";
 import type { EpisodeMask } from "./episode-mask.ts";
 import { alone, type Ranks } from "./ranks.ts";
-import type { AlgorithmSettings } from "./settings.ts";
 
-export interface JudgeContext {
-  readonly settings: AlgorithmSettings;
+/** What an algorithm must know of a rollout's columns. */
+export interface Columns {
   /** Columns hold several episodes, or episodes only end by time: then nothing is masked. */
   readonly unmasked: boolean;
   readonly ranks?: Ranks;
 }
 
-export interface Judgement {
+export interface Advantages {
   readonly samples: Minibatch; // M = T·B, in the order of the rollout: decision-major
   readonly metrics: Record<string, number>; // rollout/…
-  readonly deadGroups: readonly number[]; // groups without any spread, by number
 }
 
-export interface Verdict {
+/** As an algorithm computed them, in the rollout's own shape. */
+export interface Estimated {
   readonly advantages: Tensor; // [T, B, A]
   readonly mask?: Tensor | undefined; // bool [T, B, A]
   readonly returns?: Tensor | undefined; // [T, B, A]
 }
 
+/** The samples and numbers of a rollout with its advantages. What was given is freed, but for the rollout. */
+export async function withAdvantages(
+  rollout: Rollout,
+  estimated: Estimated,
+  episodes: EpisodeMask | undefined,
+  ranks?: Ranks,
+): Promise<Advantages> {
+  const metrics = await rolloutMetrics(rollout, estimated, episodes?.mask, ranks);
+  const samples = scope(() => toSamples(rollout, estimated, episodes));
+  const { advantages, mask, returns } = estimated;
+  release(episodes?.mask, episodes?.actions, advantages, mask, returns);
+  return { samples, metrics };
+}
+
 /** [T, B, …] → [T·B, …] for everything that learning needs. */
-export function toSamples(rollout: Rollout, verdict: Verdict, episodes: EpisodeMask | undefined): Minibatch {
+function toSamples(rollout: Rollout, estimated: Estimated, episodes: EpisodeMask | undefined): Minibatch {
   const [decisions = 0, columns = 0] = rollout.rewards.shape;
   const merge = (tensor: Tensor): Tensor => tensor.reshape([decisions * columns, ...tensor.shape.slice(2)]);
   const inputs = Object.entries(rollout.forwardInputs).map(([name, tensor]) => [name, merge(tensor)]);
-  const { mask, returns } = verdict;
+  const { mask, returns } = estimated;
   const perSample = episodes?.actions.unsqueeze(0).unsqueeze(2).expand([decisions, columns, 1]);
   return {
     forwardInputs: Object.fromEntries(inputs),
     logProbs: merge(rollout.logProbs),
-    advantages: merge(verdict.advantages),
+    advantages: merge(estimated.advantages),
     ...(mask && { mask: merge(mask) }),
     ...(perSample && { episodeActions: merge(perSample) }),
     ...(returns && { returns: merge(returns) }),
@@ -43,15 +56,15 @@ export function toSamples(rollout: Rollout, verdict: Verdict, episodes: EpisodeM
   };
 }
 
-/** Frees what only the judgement itself needed. */
+/** Frees what only the advantages themselves needed. */
 export function release(...tensors: readonly (Tensor | undefined)[]): void {
   for (const tensor of tensors) tensor?.dispose();
 }
 
 /** rollout/… : rewards over valid actions, advantages (and returns) over valid entries, on all ranks. */
-export async function rolloutMetrics(
+async function rolloutMetrics(
   rollout: Rollout,
-  verdict: Verdict,
+  estimated: Estimated,
   actionMask: Tensor | undefined,
   ranks: Ranks = alone,
 ): Promise<Record<string, number>> {
@@ -61,9 +74,9 @@ export async function rolloutMetrics(
     "rollout/reward_std": rewards.std,
   };
   for (const name of ["advantages", "returns"] as const) {
-    const tensor = verdict[name];
+    const tensor = estimated[name];
     if (!tensor) continue;
-    const { max, mean, min } = await spread(tensor, verdict.mask, ranks);
+    const { max, mean, min } = await spread(tensor, estimated.mask, ranks);
     metrics[`rollout/${name}_max`] = max;
     metrics[`rollout/${name}_mean`] = mean;
     metrics[`rollout/${name}_min`] = min;

@@ -4,24 +4,11 @@ import { tensor } from "#tensor";
 import { assertClose } from "./assert-close.ts";
 import { episodeMask } from "./episode-mask.ts";
 import { goldenRollout } from "./golden-rollout.ts";
-import { deadGroups, episodeReturns, groupAdvantages, keptColumns } from "./group-advantage.ts";
+import { deadGroups, episodeReturns, keptColumns } from "./groups.ts";
 
 test("an episode's return stops at its first end", () => {
   const { rewards, dones } = goldenRollout();
   assertClose(episodeReturns(rewards, episodeMask(dones).mask), [5, 5, 0, 5]);
-});
-
-test("group advantages equal the golden vector", () => {
-  assertClose(groupAdvantages(tensor([5, 5, 0, 5]), 4), [0.5, 0.5, -1.499999, 0.5], 1e-6);
-});
-
-test("a group is never compared with its neighbour", () => {
-  const s = Math.SQRT1_2;
-  assertClose(groupAdvantages(tensor([0, 1, 10, 11]), 2), [-s, s, -s, s], 1e-5);
-});
-
-test("without normalisation an advantage is the distance to the group's mean", () => {
-  assertClose(groupAdvantages(tensor([5, 5, 0, 5]), 4, false), [1.25, 1.25, -3.75, 1.25]);
 });
 
 test("bounds of the reward filter are inclusive and drop whole groups", () => {
