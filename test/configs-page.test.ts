@@ -46,3 +46,9 @@ test("docs/configs.md lists every setting as the schemas have it", async () => {
   if (process.env.UPDATE === "1") writeFileSync(page, updated);
   else assert.equal(text, updated, "run it once with UPDATE=1");
 });
+
+test("every setting of the page has a meaning", async () => {
+  const rows = (await tables()).split("\n").filter((row) => row.startsWith("| `"));
+  const silent = rows.filter((row) => /\|\s*\|$/.test(row.replaceAll("\\|", "")));
+  assert.deepEqual(silent, []);
+});

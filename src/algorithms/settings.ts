@@ -23,20 +23,26 @@ export const lossAggregation = z.enum(["token-mean", "seq-mean-token-sum", "seq-
 
 export const sharedSettings = {
   adv_type: z.string().describe("the algorithm, one of `reverie list algorithms`"),
-  loss_type: z.enum(["actor", "actor_critic"]),
+  loss_type: z
+    .enum(["actor", "actor_critic"])
+    .describe("what is trained: the policy, or the policy and its critic"),
   group_size: z.int().positive().describe("episodes that share a start, and are compared"),
   reward_type: z
     .enum(["action_level", "chunk_level"])
     .describe("what one reward and one advantage belong to"),
   logprob_type: level.describe("what one probability ratio belongs to"),
-  entropy_type: level.default("token_level"),
-  kl_penalty: klPenalty.default("kl"),
+  entropy_type: level.default("token_level").describe("what one entropy belongs to"),
+  kl_penalty: klPenalty
+    .default("kl")
+    .describe("how log-probs become a divergence; docs/algorithms/grpo.md has the formulas"),
   kl_beta: z
     .number()
     .min(0)
     .default(0)
     .describe("weight of the divergence from the reference policy; 0: none is kept"),
-  loss_agg_func: lossAggregation.default("seq-mean-token-mean"),
+  loss_agg_func: lossAggregation
+    .default("seq-mean-token-mean")
+    .describe("how element losses become one number, over the whole minibatch and all ranks"),
   entropy_bonus: z.number().min(0).default(0).describe("weight of the entropy in the loss"),
   update_epoch: z.int().positive().default(1).describe("passes over the samples of a step"),
   reward_coef: z.number().default(1).describe("only read by other settings that refer to it"),
@@ -58,8 +64,8 @@ export const clipSettings = {
   clip_ratio_low: z.number().min(0).max(1).describe("how far a ratio may fall below 1"),
   clip_ratio_high: z.number().min(0).describe("how far a ratio may rise above 1"),
   clip_ratio_c: z.number().gt(1).nullish().describe("dual clip: bounds the loss of a bad action by c·|A|"),
-  clip_log_ratio_min: z.number().nullish(),
-  clip_log_ratio_max: z.number().nullish(),
+  clip_log_ratio_min: z.number().nullish().describe("the logarithm of a ratio is never smaller"),
+  clip_log_ratio_max: z.number().nullish().describe("the logarithm of a ratio is never larger"),
 };
 
 /** For algorithms that compare the members of a group (group-advantages.ts). */
@@ -86,7 +92,12 @@ export const criticSettings = {
   huber_delta: z.number().positive().default(10).describe("errors beyond it count linearly"),
   gamma: z.number().min(0).max(1).default(1).describe("discount of rewards per decision"),
   gae_lambda: z.number().min(0).max(1).default(1).describe("GAE's λ"),
-  bootstrap_type: z.enum(["standard", "always"]).default("standard"),
+  bootstrap_type: z
+    .enum(["standard", "always"])
+    .default("standard")
+    .describe(
+      "with auto_reset, whose last reward gets the critic's value added: episodes whose time ran out, or also those that ended",
+    ),
 };
 
 type Keys<Shape extends z.ZodRawShape> = z.infer<z.ZodObject<Shape>>;

@@ -7,7 +7,8 @@ import { withoutEffect } from "./ineffective.ts";
 
 export function settingsTable(schema: z.ZodType, prefix = ""): string {
   const rows = describe(schema, prefix).map(
-    ({ key, takes, fallback, meaning }) => `| \`${key}\` | ${takes} | ${fallback} | ${meaning} |`,
+    ({ key, takes, fallback, meaning }) =>
+      `| \`${key}\` | ${takes} | ${fallback} | ${meaning.replaceAll("|", "\\|")} |`,
   );
   return ["| key | takes | if absent | meaning |", "| --- | --- | --- | --- |", ...rows].join("\n");
 }

@@ -14,13 +14,17 @@ export const worldRefreshFrame = z.strictObject({
     .positive()
     .nullish()
     .describe("after which the denoiser's steps end, whatever their number"),
-  judge_steps: z.int().positive().default(500),
-  judge_minutes: z.number().positive().nullish(),
-  batch_size: z.int().positive().default(256),
-  lr: z.number().positive().default(1e-4),
-  judge_lr: z.number().positive().default(2e-4),
+  judge_steps: z.int().positive().default(500).describe("of the reward model"),
+  judge_minutes: z
+    .number()
+    .positive()
+    .nullish()
+    .describe("after which the reward model's steps end, whatever their number"),
+  batch_size: z.int().positive().default(256).describe("lessons per step, of denoiser and reward model"),
+  lr: z.number().positive().default(1e-4).describe("learning rate of the denoiser"),
+  judge_lr: z.number().positive().default(2e-4).describe("learning rate of the reward model"),
   precision: z.enum(["fp32", "bf16"]).default("fp32").describe("of the denoiser while it learns"),
-  cuda_graph: z.boolean().default(true),
+  cuda_graph: z.boolean().default(true).describe("capture a training step once and replay it, on a GPU"),
   tolerance: z
     .number()
     .min(0)

@@ -14,13 +14,28 @@ import { runnerFrame } from "./runner.ts";
 export { environmentFrame, modelFrame };
 
 const reward = z.looseObject({
-  use_reward_model: z.boolean().default(false),
-  group_name: z.string().default("RewardGroup"),
-  reward_weight: z.number().default(1),
-  env_reward_weight: z.number().default(0),
+  use_reward_model: z
+    .boolean()
+    .default(false)
+    .describe("must be false: there are no reward workers; imagined envs have a reward model of their own"),
+  group_name: z.string().default("RewardGroup").describe("no effect here: there are no reward workers"),
+  reward_weight: z.number().default(1).describe("no effect here: there are no reward workers"),
+  env_reward_weight: z.number().default(0).describe("no effect here: there are no reward workers"),
 });
 
-const weightSyncer = z.looseObject({ type: z.enum(["patch", "bucket"]).default("patch") });
+const critic = z.strictObject({
+  use_critic_model: z
+    .boolean()
+    .default(false)
+    .describe("must be false: the critic is the policy's value head (actor.model.add_value_head)"),
+});
+
+const weightSyncer = z.looseObject({
+  type: z
+    .enum(["patch", "bucket"])
+    .default("patch")
+    .describe("no effect here: what is trained is handed over, whole"),
+});
 
 export const runFrame = z.strictObject({
   cluster: clusterFrame,
@@ -30,7 +45,7 @@ export const runFrame = z.strictObject({
   rollout: rolloutFrame,
   actor: actorFrame,
   reward: reward.prefault({}),
-  critic: z.strictObject({ use_critic_model: z.boolean().default(false) }).prefault({}),
+  critic: critic.prefault({}),
   weight_syncer: weightSyncer.prefault({}),
 });
 

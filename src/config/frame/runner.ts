@@ -10,14 +10,20 @@ const logger = z.strictObject({
   experiment_name: z.string().default("run").describe("the run's name, and the folder of its checkpoints"),
   logger_backends: z
     .union([z.array(backend), backend.transform((one) => [one]), z.null().transform(() => [])])
-    .default(["tensorboard"]),
-  wandb_proxy: z.string().nullish(),
-  wandb_entity: z.string().nullish(),
-  swanlab_mode: z.string().default("cloud"),
+    .default(["tensorboard"])
+    .describe("where metrics go beside the files of the run: one, several, or null for none"),
+  wandb_proxy: z.string().nullish().describe("address of an HTTP proxy for W&B"),
+  wandb_entity: z.string().nullish().describe("user or team that W&B files the run under"),
+  swanlab_mode: z
+    .string()
+    .default("cloud")
+    .describe("SwanLab's mode: cloud, local, offline or disabled; the variable SWANLAB_MODE wins"),
 });
 
 export const runnerFrame = z.strictObject({
-  task_type: z.enum(["embodied", "embodied_eval"]),
+  task_type: z
+    .enum(["embodied", "embodied_eval"])
+    .describe("what kind of run RLinf would start; both are understood, and only_eval decides"),
   logger,
   seed: z.int().min(0).default(0).describe("the seed of the run: every random stream is derived from it"),
   max_epochs: z.int().min(0).describe("training steps in all"),
@@ -45,10 +51,10 @@ export const runnerFrame = z.strictObject({
     .positive()
     .default(1)
     .describe("training steps between two hand-overs of weights to rollout workers"),
-  overlap_env_bootstrap: z.boolean().default(false),
-  use_training_pipeline: z.boolean().default(false),
-  enable_decoupled_mode: z.boolean().default(false),
-  per_worker_log: z.boolean().default(false),
+  overlap_env_bootstrap: z.boolean().default(false).describe("no effect here: not available"),
+  use_training_pipeline: z.boolean().default(false).describe("no effect here: not available"),
+  enable_decoupled_mode: z.boolean().default(false).describe("no effect here: not available"),
+  per_worker_log: z.boolean().default(false).describe("no effect here: there is one log for all workers"),
   seq_length: z.int().nullish(),
   max_prompt_length: z.int().nullish(),
 });

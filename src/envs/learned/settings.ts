@@ -9,8 +9,14 @@ import { z } from "zod";
 /** Keys beside those that every environment has; each world adds its own. */
 export const learnedKeys = {
   wm_env_type: z.enum(["libero"]).default("libero").describe("whose actions and episodes the model imitates"),
-  task_suite_name: z.string().nullish(),
-  reset_gripper_open: z.boolean().default(true),
+  task_suite_name: z
+    .string()
+    .nullish()
+    .describe("the suite that the world imagines; env.eval must play the same"),
+  reset_gripper_open: z
+    .boolean()
+    .default(true)
+    .describe("of Wan: the memory of a new episode holds an open gripper"),
   starts: z
     .string()
     .refine(

@@ -7,22 +7,28 @@ const block = z.looseObject({}); // OmniGibson's own settings, passed on as they
 export const behaviorSection: FamilySettings = {
   offload: true,
   settings: z.strictObject({
-    base_config_name: z.enum(["r1pro_behavior"]),
+    base_config_name: z.enum(["r1pro_behavior"]).describe("RLinf's robot and scene"),
     skip_intermediate_obs_in_chunk: z
       .boolean()
       .default(true)
       .describe("render only what the policy will read"),
-    num_env_subprocess: z.int().positive().default(1),
-    use_eval_utils_cfg: z.boolean().default(false),
-    policy_wrapper: z.string().nullish(),
-    image_size: z.array(z.int().positive()).nullish(),
-    max_steps: z.int().positive().nullish(),
-    behavior: block.nullish(),
-    omni_config: block.nullish(),
-    omnigibson_cfg: block.nullish(),
+    num_env_subprocess: z.int().positive().default(1).describe("OmniGibson processes"),
+    use_eval_utils_cfg: z
+      .boolean()
+      .default(false)
+      .describe("of RLinf's env: take OmniGibson's evaluation settings"),
+    policy_wrapper: z.string().nullish().describe("of RLinf's env: how observations are prepared"),
+    image_size: z.array(z.int().positive()).nullish().describe("height and width of the cameras' pictures"),
+    max_steps: z.int().positive().nullish().describe("OmniGibson's own limit of an episode"),
+    behavior: block.nullish().describe("OmniGibson's own settings, as they are"),
+    omni_config: block.nullish().describe("OmniGibson's own settings, as they are"),
+    omnigibson_cfg: block.nullish().describe("OmniGibson's own settings, as they are"),
     tasks: z
       .looseObject({
-        activity_task_indices: z.union([z.string(), z.int()]).optional(),
+        activity_task_indices: z
+          .union([z.string(), z.int()])
+          .optional()
+          .describe("which of BEHAVIOR's tasks"),
         task_description_path: z.string().nullish().describe("JSONL lines {task_index, task_name, task}"),
       })
       .nullish(),

@@ -3,7 +3,8 @@ import { z } from "zod";
 import type { FamilySettings } from "#registry";
 import { chunkFindings, cudaGraph, learnedKeys, picture } from "./learned.ts";
 
-const checkpoint = z.looseObject({ pretrained_checkpoint: z.string() });
+const checkpoint = (of: string) =>
+  z.looseObject({ pretrained_checkpoint: z.string().describe(`file of ${of}`) });
 
 interface WorldModel {
   readonly params?: { readonly img_cond_stage_config?: { readonly params?: { readonly abspath?: unknown } } };
@@ -23,25 +24,54 @@ export const evacSection: FamilySettings = {
   offload: true,
   settings: z.strictObject({
     ...learnedKeys,
-    model_type: z.enum(["evac"]).default("evac"),
+    model_type: z.enum(["evac"]).default("evac").describe("must be evac"),
     evac_wm_hf_ckpt_path: z.string().nullish().describe("folder of a world that our own commands made"),
-    gen_num_image_each_step: z.int().positive().default(8),
-    chunk: z.int().positive().default(8),
-    n_previous: z.int().positive().default(4),
-    n_view: z.literal(1).default(1),
-    sample_size: picture.default([256, 256]),
-    fps: z.number().positive().default(10),
-    initial_image_path: z.string(),
-    ddim_steps: z.int().positive().default(50),
-    ddim_eta: z.number().min(0).max(1).default(1),
-    condition_fps: z.number().positive().default(2),
+    gen_num_image_each_step: z.int().positive().default(8).describe("no effect here: chunk decides"),
+    chunk: z
+      .int()
+      .positive()
+      .default(8)
+      .describe("frames imagined at a time; must be actor.model.num_action_chunks"),
+    n_previous: z.int().positive().default(4).describe("frames of memory; the world's own description wins"),
+    n_view: z.literal(1).default(1).describe("one camera"),
+    sample_size: picture.default([256, 256]).describe("height and width of the pictures"),
+    fps: z
+      .number()
+      .positive()
+      .default(10)
+      .describe("no effect here: condition_fps is what the network is told"),
+    initial_image_path: z.string().describe("folder of recorded starts: the world's dataset/"),
+    ddim_steps: z
+      .int()
+      .positive()
+      .default(50)
+      .describe("sampling steps a chunk; worlds that our commands made need 2"),
+    ddim_eta: z
+      .number()
+      .min(0)
+      .max(1)
+      .default(1)
+      .describe("share of fresh noise in each sampling step; 0: none after the first"),
+    condition_fps: z
+      .number()
+      .positive()
+      .default(2)
+      .describe("frame rate that the network is told; the world's own description wins"),
     domain_id: z.int().nonnegative().default(11).describe("whose data: 11 is AgiBotWorld"),
     cuda_graph: cudaGraph,
-    vae_micro_batch_size: z.int().positive().default(64),
-    init_params: z.looseObject({}).nullish(), // of the simulator that it imitates
-    world_model_cfg: z.looseObject({ pretrained_checkpoint: z.union([z.string(), z.array(z.string())]) }), // the rest describes the network, as the checkpoint's own file does
-    reward_model_cfg: checkpoint,
-    action_predictor_cfg: checkpoint,
+    vae_micro_batch_size: z.int().positive().default(64).describe("frames per call of the autoencoder"),
+    init_params: z
+      .looseObject({})
+      .nullish()
+      .describe("no effect here: of the simulator that the world imitates"),
+    // The rest describes the network, as the checkpoint's own file does.
+    world_model_cfg: z.looseObject({
+      pretrained_checkpoint: z
+        .union([z.string(), z.array(z.string())])
+        .describe("file of the world's weights, or its parts"),
+    }),
+    reward_model_cfg: checkpoint("the reward model"),
+    action_predictor_cfg: checkpoint("the network that says where actions move the hand"),
   }),
   // 2.33 B parameters that run in 32 bits.
   footprint: ({ sample_size }) =>

@@ -16,7 +16,9 @@ const tabletopSuites = ["tabletop_spatial", "tabletop_object", "tabletop_goal", 
 
 export const liberoSection: FamilySettings = {
   settings: z.strictObject({
-    task_suite_name: z.enum([...liberoSuites, ...tabletopSuites]),
+    task_suite_name: z
+      .enum([...liberoSuites, ...tabletopSuites])
+      .describe("whose tasks and starts are played"),
     reset_gripper_open: z.boolean().default(true).describe("hold the gripper open while a reset settles"),
     use_step_penalty: z.boolean().default(false).describe("every action costs 1"),
     starts: z
@@ -57,8 +59,8 @@ export const liberoSection: FamilySettings = {
       .describe("seconds that a process may take to start"),
     init_params: z
       .strictObject({
-        camera_heights: pictureSide.default(256),
-        camera_widths: pictureSide.default(256),
+        camera_heights: pictureSide.default(256).describe("pixels of the pictures that a policy sees"),
+        camera_widths: pictureSide.default(256).describe("pixels of the pictures that a policy sees"),
       })
       .prefault({}),
   }),

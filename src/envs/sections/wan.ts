@@ -8,21 +8,33 @@ export const wanSection: FamilySettings = {
   settings: z.strictObject({
     ...learnedKeys,
     wan_wm_hf_ckpt_path: z.string().nullish().describe("folder of a published Wan world"),
-    VAE_path: z.string(),
-    model_path: z.string(),
-    initial_image_path: z.string(),
+    VAE_path: z.string().describe("file of the autoencoder"),
+    model_path: z.string().describe("file or folder of the denoiser"),
+    initial_image_path: z.string().describe("folder of recorded starts: the world's dataset/"),
     enable_kir: z.boolean().default(true).describe("also start just before the decisive moment"),
-    num_inference_steps: z.int().positive().default(5),
-    chunk: z.int().positive().default(8),
-    condition_frame_length: z.int().positive().default(5),
-    num_frames: z.int().positive().default(13),
-    image_size: picture.default([256, 256]),
+    num_inference_steps: z.int().positive().default(5).describe("sampling steps a chunk"),
+    chunk: z
+      .int()
+      .positive()
+      .default(8)
+      .describe("frames imagined at a time; must be actor.model.num_action_chunks"),
+    condition_frame_length: z.int().positive().default(5).describe("frames of memory"),
+    num_frames: z
+      .int()
+      .positive()
+      .default(13)
+      .describe("must be condition_frame_length + chunk, and one more than a multiple of 4"),
+    image_size: picture.default([256, 256]).describe("height and width of the pictures"),
     cuda_graph: cudaGraph,
-    retain_action: z.literal(true).default(true),
-    vae_micro_batch_size: z.int().positive().optional(),
+    retain_action: z.literal(true).default(true).describe("must be true: the memory keeps its actions"),
+    vae_micro_batch_size: z
+      .int()
+      .positive()
+      .optional()
+      .describe("videos per call of the autoencoder; absent: 8"),
     reward_model: z.strictObject({
-      type: z.enum(["ResnetRewModel", "TaskEmbedResnetRewModel"]),
-      from_pretrained: z.string(),
+      type: z.enum(["ResnetRewModel", "TaskEmbedResnetRewModel"]).describe("the latter is told the task"),
+      from_pretrained: z.string().describe("file of the reward model"),
     }),
   }),
   // The DiT has 5.03 B parameters, the autoencoder 0.70 B.
