@@ -70,7 +70,7 @@ function tinyPi0({ config_name: configName }: { readonly config_name: string }):
 async function twoSteps({ name, overrides: changes, planned }: Case): Promise<readonly Metrics[]> {
   const logs = mkdtempSync(join(tmpdir(), "reverie-every-"));
   const model = tinyModel(planned);
-  const group = planned.config.algorithm.adv_type === "grpo" ? 2 : 1;
+  const group = planned.families.algorithm?.groups ? 2 : 1;
   // One task is enough: compiling a scene takes longer than all else.
   const overrides = [
     ...changes,

@@ -36,4 +36,5 @@ export { shuffleAdvantages } from "./shuffled-advantages.ts";
 export const algorithms = new Registry<AlgorithmFamily>("algorithm (adv_type)", {
   grpo: async () => (await import("./grpo.ts")).grpo,
   gae: async () => (await import("./ppo.ts")).ppo,
+  rloo: async () => (await import("./rloo.ts")).rloo,
 });

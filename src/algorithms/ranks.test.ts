@@ -8,6 +8,7 @@ import { grpo } from "./grpo.ts";
 import { lossMetrics } from "./loss-metrics.ts";
 import { ppo } from "./ppo.ts";
 import type { Ranks } from "./ranks.ts";
+import { rloo } from "./rloo.ts";
 
 /**
  * Eight columns of three decisions with two actions of one number, from a simple recurrence: no two alike.
@@ -75,6 +76,7 @@ const common = {
 const cases = [
   ["ppo", ppo, { adv_type: "gae", loss_type: "actor_critic", group_size: 1, gamma: 0.9, gae_lambda: 0.9 }],
   ["grpo", grpo, { adv_type: "grpo", loss_type: "actor", group_size: 2 }],
+  ["rloo", rloo, { adv_type: "rloo", loss_type: "actor", group_size: 2 }],
 ] as const;
 
 for (const [name, family, special] of cases) {
