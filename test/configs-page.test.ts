@@ -6,6 +6,7 @@ import { z } from "zod";
 import { algorithms, sharedSettings } from "#algorithms";
 import { runFrame, settingsTable } from "#config";
 import { environmentSections } from "#envs";
+import { policies } from "#policies";
 
 const page = new URL("../docs/configs.md", import.meta.url);
 const marks = [/<!-- tables: .* -->/, /<!-- end of tables -->/] as const;
@@ -31,12 +32,22 @@ async function tables(): Promise<string> {
     const own = rows.filter((row, i) => i < 2 || !shared.includes(row)); // the first two are the head
     parts.push(`### \`algorithm\` with \`adv_type: ${name}\`\n\n${own.join("\n")}`);
   }
+  const model = settingsTable(shape.actor.shape.model).split("\n").map(keyOf);
+  for (const name of policies.names()) {
+    const { settings } = await policies.get(name);
+    const own = settingsTable(settings)
+      .split("\n")
+      .filter((row, i) => i < 2 || !model.includes(keyOf(row)));
+    parts.push(`### \`actor.model\` with \`model_type: ${name}\`\n\n${own.join("\n")}`);
+  }
   for (const name of environmentSections.names()) {
     const { settings } = await environmentSections.get(name);
     parts.push(`### \`env.train\` and \`env.eval\` with \`env_type: ${name}\`\n\n${settingsTable(settings)}`);
   }
   return parts.join("\n\n");
 }
+
+const keyOf = (row: string): string | undefined => row.split("|")[1];
 
 test("docs/configs.md lists every setting as the schemas have it", async () => {
   const text = readFileSync(page, "utf8");

@@ -19,7 +19,12 @@ import { habits } from "./prompt.ts";
 import { readComponent } from "./weights.ts";
 
 export const oftSettings = prismaticSettings.extend({
-  implement_version: z.enum(["rlinf", "official"]).default("rlinf"),
+  implement_version: z
+    .enum(["rlinf", "official"])
+    .default("rlinf")
+    .describe(
+      "whose prompt layout and picture resizing the checkpoint was trained with: RLinf's or the official code's",
+    ),
 });
 export type OftSettings = z.infer<typeof oftSettings>;
 

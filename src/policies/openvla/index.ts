@@ -16,10 +16,14 @@ import { habits } from "./prompt.ts";
 
 export const openVlaSettings = prismaticSettings.extend({
   num_action_chunks: z.literal(1).default(1),
-  max_prompt_length: z.int().positive().default(30),
-  num_images_in_input: z.literal(1).default(1),
-  use_proprio: z.literal(false).default(false),
-  use_film: z.literal(false).default(false),
+  max_prompt_length: z
+    .int()
+    .positive()
+    .default(30)
+    .describe("columns of the prompt; longer prompts are refused"),
+  num_images_in_input: z.literal(1).default(1).describe("one camera"),
+  use_proprio: z.literal(false).default(false).describe("must be false"),
+  use_film: z.literal(false).default(false).describe("must be false"),
 });
 
 export const openVla = definePolicy({

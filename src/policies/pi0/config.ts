@@ -33,14 +33,14 @@ export type VisionSizes = z.infer<typeof visionSchema>;
 
 /** What a configuration of openpi decides. `delta`: actions are relative to the state they start from. */
 const frameSchema = z.object({
-  pi05: z.boolean(),
+  pi05: z.boolean().describe("π0.5 instead of π0"),
   action_dim: size.describe("numbers in a model action; real ones and padding"),
   action_horizon: size.describe("actions that one answer holds"),
   max_token_len: size.describe("columns of the prompt; longer prompts are refused"),
   discrete_state_input: z.boolean().describe("the state is part of the prompt, in words"),
-  extra_delta_transform: z.boolean(),
-  use_quantile_norm: z.boolean(),
-  asset_id: z.string(),
+  extra_delta_transform: z.boolean().describe("actions are relative to the state that they start from"),
+  use_quantile_norm: z.boolean().describe("scale by quantiles instead of mean and deviation"),
+  asset_id: z.string().describe("whose statistics of the checkpoint scale states and actions"),
 });
 export type Frame = z.infer<typeof frameSchema>;
 /** Some keys of the frame. */

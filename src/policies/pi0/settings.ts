@@ -35,13 +35,20 @@ const notHere = (what: string) =>
   z
     .boolean()
     .nullish()
-    .refine((on) => on !== true, `${what} is not implemented; leave it off`);
+    .refine((on) => on !== true, `${what} is not implemented; leave it off`)
+    .describe(`must be off: ${what} is not here`);
 
 const openpi = z.strictObject({
-  config_name: z.enum(configNames as [string, ...string[]]).default("pi0_libero"),
+  config_name: z
+    .enum(configNames as [string, ...string[]])
+    .default("pi0_libero")
+    .describe("openpi's name of the network and of its data; the keys below override parts of it"),
   ...frameOverrides,
   num_images_in_input: z.int().min(1).max(3).default(2).describe("cameras that are looked at"),
-  noise_method: z.enum(noiseMethods).default("flow_sde"),
+  noise_method: z
+    .enum(noiseMethods)
+    .default("flow_sde")
+    .describe("how exploration enters the denoising; flow_ode has none"),
   noise_level: z.number().min(0).default(0.5).describe("strength of the noise of flow_sde and flow_cps"),
   noise_logvar_range: z
     .tuple([z.number().positive(), z.number().positive()])
@@ -54,15 +61,32 @@ const openpi = z.strictObject({
   detach_critic_input: z.boolean().nullish().describe("the critic's error does not reach the expert"),
   chunk_critic_input: z.boolean().default(false).describe("the critic reads the chunk, not the horizon"),
   value_after_vlm: z.boolean().default(false).describe("the critic reads the vision-language model"),
-  value_vlm_mode: z.enum(["mean_token", "last_token", "first_token"]).default("mean_token"),
+  value_vlm_mode: z
+    .enum(["mean_token", "last_token", "first_token"])
+    .default("mean_token")
+    .describe("with value_after_vlm: which tokens the critic reads"),
   // The same as the key beside model_type, which is the one that counts unless they differ.
-  action_chunk: z.int().positive().optional(),
-  action_env_dim: z.int().positive().optional(),
-  num_steps: z.int().positive().optional(),
-  add_value_head: z.boolean().optional(),
+  action_chunk: z.int().positive().optional().describe("as num_action_chunks, with which it must agree"),
+  action_env_dim: z
+    .int()
+    .positive()
+    .optional()
+    .describe("as action_dim beside model_type, with which it must agree"),
+  num_steps: z
+    .int()
+    .positive()
+    .optional()
+    .describe("as num_steps beside model_type, with which it must agree"),
+  add_value_head: z
+    .boolean()
+    .optional()
+    .describe("as add_value_head beside model_type, with which it must agree"),
   // Of the reference's other methods.
   noise_anneal: notHere("annealing of the noise level"),
-  noise_params: z.array(z.number()).optional(),
+  noise_params: z
+    .array(z.number())
+    .optional()
+    .describe("no effect here: it belongs to noise_anneal, which is not here"),
   double_layer: notHere("double_layer"),
   is_nft: notHere("NFT"),
   use_dsrl: notHere("DSRL"),
@@ -94,7 +118,13 @@ export const pi0Settings = z.strictObject({
     .describe("folder with Gemma's tokenizer.json; the checkpoint's own by default"),
   openpi: z.preprocess(withoutOthers, openpi).prefault({}),
   openpi_data: z
-    .strictObject({ norm_stats_path: z.string().optional(), repo_id: z.string().optional() })
+    .strictObject({
+      norm_stats_path: z
+        .string()
+        .optional()
+        .describe("file or folder of the statistics, if not in the checkpoint"),
+      repo_id: z.string().optional().describe("no effect here: statistics are read from files"),
+    })
     .nullish()
     .describe("where the statistics are, if not in the checkpoint"),
   is_lora: z
@@ -108,8 +138,8 @@ export const pi0Settings = z.strictObject({
     .nullish()
     .refine((path) => path == null, "adapters of π0 are not read: merge them into the checkpoint first"),
   // Decided elsewhere or without meaning here.
-  use_proprio: z.boolean().optional(),
+  use_proprio: z.boolean().optional().describe("no effect here: the state is always read"),
   value_type: z.string().optional(),
-  policy_setup: z.string().nullish(),
+  policy_setup: z.string().nullish().describe("no effect here: the environment says what actions mean"),
 });
 export type Pi0Settings = z.infer<typeof pi0Settings>;

@@ -41,7 +41,11 @@ export const prismaticSettings = z.strictObject({
     .describe("columns of the prompt; longer prompts are refused"),
   add_value_head: z.boolean().default(false).describe("a critic on top of the language model"),
   value_type: z.enum(["chunk_level", "action_level"]).default("action_level"),
-  num_images_in_input: z.int().positive().default(1),
+  num_images_in_input: z
+    .int()
+    .positive()
+    .default(1)
+    .describe("cameras that are looked at: 2 adds the wrist's"),
   is_lora: z.boolean().default(false).describe("train low-rank adapters instead of the weights"),
   lora_rank: z.int().positive().default(32),
   lora_alpha: z.number().positive().nullish().describe("defaults to lora_rank: a scale of 1"),
@@ -49,17 +53,17 @@ export const prismaticSettings = z.strictObject({
   freeze_vision: z.boolean().default(false).describe("train neither vision tower; remember what they saw"),
   trim_padding: z.boolean().default(true).describe("cut columns that are padding in every row (same result)"),
   action_bounds: z.enum(["q99", "min_max"]).default("q99").describe("what -1 and 1 mean; ALOHA uses min_max"),
-  use_proprio: z.boolean().default(false),
-  proprio_dim: z.int().positive().default(8),
-  use_film: z.boolean().default(false),
-  policy_setup: z.string().nullish(),
+  use_proprio: z.boolean().default(false).describe("the robot's state is part of the input"),
+  proprio_dim: z.int().positive().default(8).describe("numbers in the robot's state, with use_proprio"),
+  use_film: z.boolean().default(false).describe("must be false: FiLM layers are not here"),
+  policy_setup: z.string().nullish().describe("no effect here: the environment says what actions mean"),
   // Decided by the checkpoint or without meaning here; accepted so that existing files run as they are.
-  center_crop: z.boolean().optional(),
-  vocab_size: z.int().optional(),
-  hidden_size: z.int().optional(),
-  image_size: z.array(z.int()).optional(),
-  attn_implementation: z.string().optional(),
-  low_cpu_mem_usage: z.boolean().optional(),
-  trust_remote_code: z.boolean().optional(),
+  center_crop: z.boolean().optional().describe("no effect here: the checkpoint decides"),
+  vocab_size: z.int().optional().describe("no effect here: the checkpoint decides"),
+  hidden_size: z.int().optional().describe("no effect here: the checkpoint decides"),
+  image_size: z.array(z.int()).optional().describe("no effect here: the checkpoint decides"),
+  attn_implementation: z.string().optional().describe("no effect here: attention is our own"),
+  low_cpu_mem_usage: z.boolean().optional().describe("no effect here: weights are mapped, not copied"),
+  trust_remote_code: z.boolean().optional().describe("no effect here: no code of a checkpoint is ever run"),
 });
 export type PrismaticSettings = z.infer<typeof prismaticSettings>;
