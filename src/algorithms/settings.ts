@@ -19,7 +19,9 @@ const klPenalty = z.enum(["kl", "k1", "abs", "mse", "k2", "low_var_kl", "k3"]);
  * `token-mean` the mean of valid elements · `seq-mean-token-sum` sums of trajectories, averaged ·
  * `seq-mean-token-mean` means of trajectories, averaged: every trajectory weighs the same, however long.
  */
-export const lossAggregation = z.enum(["token-mean", "seq-mean-token-sum", "seq-mean-token-mean"]);
+export const lossAggregation = z
+  .enum(["token-mean", "seq-mean-token-sum", "seq-mean-token-mean"])
+  .describe("how element losses become one number, over the whole minibatch and all ranks");
 
 export const sharedSettings = {
   adv_type: z.string().describe("the algorithm, one of `reverie list algorithms`"),
@@ -40,9 +42,7 @@ export const sharedSettings = {
     .min(0)
     .default(0)
     .describe("weight of the divergence from the reference policy; 0: none is kept"),
-  loss_agg_func: lossAggregation
-    .default("seq-mean-token-mean")
-    .describe("how element losses become one number, over the whole minibatch and all ranks"),
+  loss_agg_func: lossAggregation.default("seq-mean-token-mean"),
   entropy_bonus: z.number().min(0).default(0).describe("weight of the entropy in the loss"),
   update_epoch: z.int().positive().default(1).describe("passes over the samples of a step"),
   reward_coef: z.number().default(1).describe("only read by other settings that refer to it"),
