@@ -4,8 +4,8 @@
  * Ioffe & Szegedy 2015, https://arxiv.org/abs/1502.03167. Judges run on the stored statistics; training them
  * updates the statistics in place, as PyTorch does with momentum 0.1.
  */
-import { buffer, constant, Module, type ModuleOptions } from "#nn";
-import { aten, type Tensor } from "#tensor";
+import { constant, Module, type ModuleOptions } from "#nn";
+import { aten, type Tensor, zeros } from "#tensor";
 
 export class BatchNorm2d extends Module {
   readonly weight: Tensor;
@@ -22,7 +22,7 @@ export class BatchNorm2d extends Module {
     this.bias = constant([channels], 0, options);
     this.running_mean = constant([channels], 0, options).requiresGrad_(false);
     this.running_var = constant([channels], 1, options).requiresGrad_(false);
-    this.num_batches_tracked = buffer([], { ...options, dtype: "int64" });
+    this.num_batches_tracked = zeros([], { ...options, dtype: "int64" }); // part of the files; nothing reads it
   }
 
   forward(x_NCHW: Tensor): Tensor {
