@@ -6,13 +6,14 @@
  * and the picture drawn by the graphics card meanwhile or, without one, by the same cores.
  */
 import { availableParallelism } from "node:os";
-import { findSuite, SimulatorEnv, simulatorEnvSettings } from "#envs";
+import { SimulatorEnv, simulatorEnvSettings } from "#envs";
 import { Renderer } from "#mujoco";
+import { findSuite } from "#simulators";
 import { tensor } from "#tensor";
-import { readBddl } from "../src/envs/engine/bddl.ts";
-import { Mt19937 } from "../src/envs/engine/mt19937.ts";
-import { assembleScene } from "../src/envs/engine/scene.ts";
-import { SceneSimulation } from "../src/envs/engine/scene-simulation.ts";
+import { readBddl } from "../src/simulators/engine/bddl.ts";
+import { Mt19937 } from "../src/simulators/engine/mt19937.ts";
+import { assembleScene } from "../src/simulators/engine/scene.ts";
+import { SceneSimulation } from "../src/simulators/engine/scene-simulation.ts";
 import type { BenchOptions } from "./main.ts";
 import { type BenchRow, moreIsBetter } from "./row.ts";
 

@@ -5,12 +5,13 @@
  * per chunk of 8 steps, which is all that a chunked policy sees, and keeps the scene. The rounds take turns; CPU time
  * is counted and the least of the rounds compared, since other work on the machine can only add.
  */
-import { liberoPack } from "#envs";
+
 import { Renderer, Simulation } from "#mujoco";
-import { readBddl } from "../src/envs/engine/bddl.ts";
-import { Mt19937 } from "../src/envs/engine/mt19937.ts";
-import { assembleScene } from "../src/envs/engine/scene.ts";
-import { SceneSimulation } from "../src/envs/engine/scene-simulation.ts";
+import { liberoPack } from "#simulators";
+import { readBddl } from "../src/simulators/engine/bddl.ts";
+import { Mt19937 } from "../src/simulators/engine/mt19937.ts";
+import { assembleScene } from "../src/simulators/engine/scene.ts";
+import { SceneSimulation } from "../src/simulators/engine/scene-simulation.ts";
 import { preparedAssets } from "../test/parity/libero/prepared-assets.ts";
 import { liberoPython } from "./libero-python.ts";
 import { Reference } from "./python.ts";

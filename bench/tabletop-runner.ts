@@ -2,7 +2,7 @@
  * One process of the tabletop bench: a suite's tasks by their experts, with a picture after every eight steps, for the
  * asked seconds; answers how much it did.
  */
-import { findSuite } from "../src/envs/packs.ts";
+import { findSuite } from "../src/simulators/suites.ts";
 import { openTask } from "./tabletop-task.ts";
 
 export interface Runner {

@@ -1,14 +1,15 @@
 /** A task of a suite with its expert and, if wanted, its camera: what the tabletop bench runs. */
-import { readBddl } from "../src/envs/engine/bddl.ts";
-import { drawScene } from "../src/envs/engine/draw-scene.ts";
-import { Mt19937 } from "../src/envs/engine/mt19937.ts";
-import { assembleScene } from "../src/envs/engine/scene.ts";
-import { SceneSimulation } from "../src/envs/engine/scene-simulation.ts";
-import { beginEpisode, type EpisodeResult, runEpisode } from "../src/envs/experts/episode.ts";
-import { expertKit } from "../src/envs/experts/kits.ts";
-import { TaskExpert } from "../src/envs/experts/task-expert.ts";
-import { findSuite } from "../src/envs/packs.ts";
+
 import { Renderer } from "../src/mujoco/index.ts";
+import { readBddl } from "../src/simulators/engine/bddl.ts";
+import { drawScene } from "../src/simulators/engine/draw-scene.ts";
+import { Mt19937 } from "../src/simulators/engine/mt19937.ts";
+import { assembleScene } from "../src/simulators/engine/scene.ts";
+import { SceneSimulation } from "../src/simulators/engine/scene-simulation.ts";
+import { beginEpisode, type EpisodeResult, runEpisode } from "../src/simulators/experts/episode.ts";
+import { expertKit } from "../src/simulators/experts/kits.ts";
+import { TaskExpert } from "../src/simulators/experts/task-expert.ts";
+import { findSuite } from "../src/simulators/suites.ts";
 
 const chunk = 8;
 

@@ -7,7 +7,7 @@
 import { fork } from "node:child_process";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
-import { findSuite, suiteNames } from "../src/envs/packs.ts";
+import { findSuite, suiteNames } from "../src/simulators/suites.ts";
 import { type BenchRow, holds } from "./row.ts";
 import type { Runner, Throughput } from "./tabletop-runner.ts";
 import { openTask } from "./tabletop-task.ts";

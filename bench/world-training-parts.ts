@@ -5,14 +5,9 @@
  * over as a graph, so that launching costs nothing; "there and back" is forward and all gradients. The limit is the time
  * that its tensors take through memory at 4 TB/s, read or written once.
  */
-import {
-  attention,
-  fusedJunction,
-  fusedShortAttention,
-  Linear,
-  type RecordedTable,
-  shortAttentionFits,
-} from "#nn";
+
+import { fusedJunction, fusedShortAttention, type RecordedTable, shortAttentionFits } from "#kernels";
+import { attention, Linear } from "#nn";
 import { Generator, Graph, grad, noGrad, randn, scope, synchronize, type Tensor } from "#tensor";
 import type { BenchOptions } from "./main.ts";
 import { type BenchRow, lessIsBetter, tableOf } from "./row.ts";

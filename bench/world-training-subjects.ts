@@ -1,23 +1,23 @@
 /** What the bench of world training trains: a small OpenSora world's networks, and Wan's denoiser. */
 import { type Device, scope, synchronize } from "#tensor";
 import { AutoencoderKL, WanVAE, wanSizes } from "#worlds";
-import { initialise } from "../src/training/world/initialise.ts";
-import { judgeCourse, judgeSettings } from "../src/training/world/judge.ts";
-import { autoencoderCourse, autoencoderSettings } from "../src/training/world/opensora-autoencoder.ts";
+import { initialise } from "../src/world-training/initialise.ts";
+import { judgeCourse, judgeSettings } from "../src/world-training/judge.ts";
+import { autoencoderCourse, autoencoderSettings } from "../src/world-training/opensora-autoencoder.ts";
 import {
   actionStatistics,
   denoiserCourse,
   denoiserSettings,
-} from "../src/training/world/opensora-denoiser.ts";
-import type { RecordedFrames } from "../src/training/world/recorded-frames.ts";
-import { throughPictures } from "../src/training/world/through-autoencoder.ts";
-import { type Course, withStreams } from "../src/training/world/training-loop.ts";
+} from "../src/world-training/opensora-denoiser.ts";
+import type { RecordedFrames } from "../src/world-training/recorded-frames.ts";
+import { throughPictures } from "../src/world-training/through-autoencoder.ts";
+import { type Course, withStreams } from "../src/world-training/training-loop.ts";
 import {
   wanAutoencoderSettings,
   wanDenoiserCourse,
   wanDenoiserSettings,
-} from "../src/training/world/wan-world-training.ts";
-import type { Lesson } from "../src/training/world/weight-training.ts";
+} from "../src/world-training/wan-world-training.ts";
+import type { Lesson } from "../src/world-training/weight-training.ts";
 import { randomRecordings } from "./world-training-data.ts";
 
 /** How a step is computed. */

@@ -1,10 +1,10 @@
 /** Scenes as the product's own samplers draw them, as text that is equal only where every joint position is: for proofs about starts. */
-import { readBddl } from "../src/envs/engine/bddl.ts";
-import { Mt19937 } from "../src/envs/engine/mt19937.ts";
-import { assembleScene } from "../src/envs/engine/scene.ts";
-import { SceneSimulation } from "../src/envs/engine/scene-simulation.ts";
-import { findSuite, type Suite } from "../src/envs/packs.ts";
-import { drawEvaluationStart, drawFreshStart } from "../src/envs/starts/fresh-start.ts";
+import { readBddl } from "../src/simulators/engine/bddl.ts";
+import { Mt19937 } from "../src/simulators/engine/mt19937.ts";
+import { assembleScene } from "../src/simulators/engine/scene.ts";
+import { SceneSimulation } from "../src/simulators/engine/scene-simulation.ts";
+import { drawEvaluationStart, drawFreshStart } from "../src/simulators/starts/fresh-start.ts";
+import { findSuite, type Suite } from "../src/simulators/suites.ts";
 
 /** Joint positions in the stored files' precision. */
 export const sceneKey = (row: Float64Array, positions: number): string =>

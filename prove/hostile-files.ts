@@ -105,7 +105,7 @@ const recording = (
 /** Sound and signed, but for the steps of rest. */
 function writeRestfulReplay(folder: string): { reverie: string[] } {
   const task = "turn_on_the_stove";
-  const starts = readNpy(checkout(`src/envs/tabletop/assets/starts/tabletop_goal/${task}.npy`));
+  const starts = readNpy(checkout(`src/simulators/tabletop/assets/starts/tabletop_goal/${task}.npy`));
   if (!isNumericArray(starts)) throw new Error("internal: stored starts are numbers");
   const row = Float64Array.from(starts.data.slice(0, starts.shape[1]) as Float64Array, Number);
   const content = {

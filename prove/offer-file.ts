@@ -3,8 +3,9 @@
  *
  * Ends as the command line does: with 2 and the reason where the file is refused, with 1 where something else went wrong.
  */
-import { openDemonstrations } from "#envs";
+
 import { readJsonFile, readNpy, readNpz, readPng, readSafetensors, readTorchState } from "#formats";
+import { openDemonstrations } from "#recordings";
 import { ownEntry, UserError } from "#registry";
 import { readTokenizer } from "../src/policies/prismatic/tokenizer.ts";
 

@@ -1,7 +1,8 @@
 /** `dream-claim.ts OUT`: how true each run's world was at every round of co-evolution that `dream-claim.sh` let it have. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { falsePositiveOf, percent } from "#training";
+import { percent } from "#training";
+import { falsePositiveOf } from "#world-training";
 import type { Meters, Round } from "../src/training/co-evolution/rounds.ts";
 
 type Meter = (typeof columns)[number];

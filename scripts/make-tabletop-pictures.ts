@@ -1,16 +1,16 @@
 /** `node --import tsx scripts/make-tabletop-pictures.ts`: draws the pictures of docs/tabletop.md as a policy sees them. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { readBddl } from "../src/envs/engine/bddl.ts";
-import { assembleScene } from "../src/envs/engine/scene.ts";
-import { SceneSimulation } from "../src/envs/engine/scene-simulation.ts";
-import { beginEpisode } from "../src/envs/experts/episode.ts";
-import { sceneTruth } from "../src/envs/experts/scene-truth.ts";
-import { tabletopKit } from "../src/envs/experts/tabletop-kit.ts";
-import { TaskExpert } from "../src/envs/experts/task-expert.ts";
-import { tabletopPack } from "../src/envs/tabletop/pack.ts";
 import { encodePng } from "../src/formats/index.ts";
 import { Renderer } from "../src/mujoco/index.ts";
+import { readBddl } from "../src/simulators/engine/bddl.ts";
+import { assembleScene } from "../src/simulators/engine/scene.ts";
+import { SceneSimulation } from "../src/simulators/engine/scene-simulation.ts";
+import { beginEpisode } from "../src/simulators/experts/episode.ts";
+import { sceneTruth } from "../src/simulators/experts/scene-truth.ts";
+import { tabletopKit } from "../src/simulators/experts/tabletop-kit.ts";
+import { TaskExpert } from "../src/simulators/experts/task-expert.ts";
+import { tabletopPack } from "../src/simulators/tabletop/pack.ts";
 
 interface Shot {
   readonly task: string;

@@ -8,7 +8,8 @@
  * expected of it, however well it has learnt.
  */
 import { parseArgs } from "node:util";
-import { Mt19937, openDemonstrations, ScenePlayer } from "#envs";
+import { openDemonstrations, ScenePlayer } from "#recordings";
+import { Mt19937 } from "#simulators";
 import { Generator, randn, type Tensor } from "#tensor";
 import { percent, successRate } from "#training";
 import { wholeNumber } from "../src/cli/option-values.ts";

@@ -6,7 +6,8 @@
  * suites: all that this machine has files for.
  */
 import { parseArgs } from "node:util";
-import { findSuite, SimulatorEnv, simulatorEnvSettings, suiteNames } from "#envs";
+import { SimulatorEnv, simulatorEnvSettings } from "#envs";
+import { findSuite, suiteNames } from "#simulators";
 import { tensor } from "#tensor";
 
 const { values, positionals } = parseArgs({

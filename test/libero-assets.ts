@@ -5,8 +5,8 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { liberoFolder, prepareLibero } from "#envs";
 import { UserError } from "#registry";
+import { liberoFolder, prepareLibero } from "#simulators";
 import { sharedFolder } from "./shared.ts";
 
 const own = fileURLToPath(new URL("../.deps/libero", import.meta.url));

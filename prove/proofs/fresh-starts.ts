@@ -2,9 +2,10 @@
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { findSuite, openDemonstrations, purposeOf } from "#envs";
+import { openDemonstrations } from "#recordings";
+import { findSuite, purposeOf } from "#simulators";
 import { type EvaluationFile, readEvaluation } from "#training";
-import { decodeDoubles, readReplay } from "../../src/envs/episodes/replay-file.ts";
+import { decodeDoubles, readReplay } from "../../src/recordings/replays/replay-file.ts";
 import { SceneDrawer } from "../drawn-scenes.ts";
 import { Checks, type Proof } from "../proof.ts";
 import { RunningCommand } from "../running-command.ts";

@@ -1,18 +1,11 @@
 /** Scenes of every purpose and suite, drawn by the product's samplers from the plans of the commands, and compared position by position. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import {
-  collectSettingsSchema,
-  findSuite,
-  freshStartSeed,
-  liberoFolder,
-  recordingSettings,
-  type StartPurpose,
-  suiteNames,
-} from "#envs";
+import { collectSettingsSchema, recordingSettings } from "#recordings";
+import { findSuite, freshStartSeed, liberoFolder, type StartPurpose, suiteNames } from "#simulators";
 import { planEpisodes as planDemonstrations } from "../../src/cli/collect/collect.ts";
-import { planEpisodes as planRecordings } from "../../src/training/world/recording.ts";
-import { examJob } from "../../src/training/world/truth-source.ts";
+import { planEpisodes as planRecordings } from "../../src/world-training/recording.ts";
+import { examJob } from "../../src/world-training/truth-source.ts";
 import { SceneDrawer } from "../drawn-scenes.ts";
 import { Checks, type Proof } from "../proof.ts";
 

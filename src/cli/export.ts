@@ -1,8 +1,8 @@
 /** `export lerobot DEMONSTRATIONS OUT`: hands demonstrations to other tools. */
 import { existsSync, mkdirSync, readdirSync } from "node:fs";
 import { parseArgs } from "node:util";
-import { exportLerobot, openDemonstrations } from "#envs";
 import { counted } from "#metrics";
+import { exportLerobot, openDemonstrations } from "#recordings";
 import { UserError } from "#registry";
 import type { Command } from "./command.ts";
 

@@ -1,7 +1,7 @@
 /** `fetch libero` prepares a benchmark's files on this machine, `fetch owner/name` a model's, a world's or a dataset's; each once. */
 import { parseArgs } from "node:util";
-import { liberoFolder, prepareLibero } from "#envs";
 import { UserError } from "#registry";
+import { liberoFolder, prepareLibero } from "#simulators";
 import type { Command } from "./command.ts";
 import { fetchModelCommand } from "./fetch-model/command.ts";
 import { hubAddress } from "./fetch-model/repository.ts";

@@ -1,7 +1,7 @@
 /** `replay FILE…`: plays recorded episodes again and says whether they are the same, bit for bit. */
 import { parseArgs } from "node:util";
-import { replayEpisode } from "#envs";
 import { counted } from "#metrics";
+import { replayEpisode } from "#recordings";
 import { UserError } from "#registry";
 import type { Command } from "./command.ts";
 

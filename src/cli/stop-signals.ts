@@ -8,13 +8,8 @@ import { readdirSync, readFileSync } from "node:fs";
 import { constants } from "node:os";
 import { sweepTemporaries } from "#formats";
 import { endProcess } from "#tensor";
-import {
-  type EngineHandle,
-  EngineHung,
-  type EnginePatience,
-  type StopListener,
-  TrainingStopped,
-} from "#training";
+import { type EngineHandle, EngineHung, type EnginePatience } from "#training";
+import { type StopListener, TrainingStopped } from "#world-training";
 
 export const stopSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 

@@ -5,11 +5,10 @@
  * stand (for checkpoints), and, for benchmarks with stored starts, which start each slot plays (for evaluation).
  */
 import { Registry, UserError } from "#registry";
+import type { ChunkWatcher, FilmView } from "#simulators";
 import type { Device, DType, Tensor } from "#tensor";
 import type { VectorEnv } from "./env.ts";
 import type { Imagination } from "./learned/release.ts";
-import type { ChunkWatcher } from "./vector/chunk-watcher.ts";
-import type { FilmView } from "./vector/film-camera.ts";
 
 type Section = Readonly<Record<string, unknown>> & { readonly env_type: string };
 

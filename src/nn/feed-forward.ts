@@ -3,9 +3,10 @@
  *
  * Shazeer 2020, https://arxiv.org/abs/2002.05202. Shapes: B batch, L tokens, D width, F hidden width.
  */
+
+import { fusedGatedSilu } from "#kernels";
 import type { Tensor } from "#tensor";
 import { gelu, silu } from "./activation.ts";
-import { fusedGatedSilu } from "./fused.ts";
 import { Linear, type LinearOptions } from "./linear.ts";
 import { Module } from "./module.ts";
 

@@ -1,11 +1,19 @@
 /** Layer, root-mean-square and group normalisation. */
+
+import {
+  type AddedAndNormed,
+  fusedAddRmsNorm,
+  fusedGroupNorm,
+  fusedRmsNorm,
+  fusedSumNorm,
+  type Gate,
+  type GroupNormParts,
+  recordedGroupNorm,
+  type SumAndNorm,
+} from "#kernels";
 import { fast, scope, type Tensor } from "#tensor";
 import { silu } from "./activation.ts";
 import { asLast, fromLast } from "./channels-last.ts";
-import { type AddedAndNormed, fusedAddRmsNorm, fusedRmsNorm } from "./fused.ts";
-import { recordedGroupNorm } from "./fused-group-norm-gradient.ts";
-import { fusedGroupNorm, type GroupNormParts } from "./fused-pictures.ts";
-import { fusedSumNorm, type Gate, type SumAndNorm } from "./fused-rows.ts";
 import { Module, type ModuleOptions } from "./module.ts";
 import { constant } from "./parameter.ts";
 

@@ -2,9 +2,10 @@
 import { randomUUID } from "node:crypto";
 import { threadLauncher, type WorkerRef } from "#cluster";
 import { type BatchPlan, type CheckedConfig, type EnvironmentConfig, planBatch, stageSlots } from "#config";
-import { type ChunkWatcher, type EnvFamily, environmentFamily, type OpenedEnv } from "#envs";
+import { type EnvFamily, environmentFamily, type OpenedEnv } from "#envs";
 import type { Policy } from "#policies";
 import { UserError } from "#registry";
+import type { ChunkWatcher } from "#simulators";
 import type { Device } from "#tensor";
 import {
   type ActorOptions,

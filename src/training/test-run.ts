@@ -2,8 +2,8 @@
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { findSuite } from "#envs";
 import { type MiniSizes, writeFreshCheckpoint } from "#policies";
+import { findSuite } from "#simulators";
 
 /** A checkpoint that knows the words of the given suites. */
 export function tinyCheckpoint(

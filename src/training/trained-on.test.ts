@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import type { CheckedConfig } from "#config";
-import type { Demonstrations } from "#envs";
+import type { Demonstrations } from "#recordings";
 import { startsPlayed, startsText } from "./evaluation/played-starts.ts";
 import { readRun } from "./read-run.ts";
 import {

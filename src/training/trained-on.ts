@@ -9,9 +9,10 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import type { CheckedConfig } from "#config";
-import { type Demonstrations, findSuite, type Suite, storedStartOf } from "#envs";
 import { readJsonFile, writeJsonFile } from "#formats";
+import type { Demonstrations } from "#recordings";
 import { UserError } from "#registry";
+import { findSuite, type Suite, storedStartOf } from "#simulators";
 
 const fileName = "trained-on.json";
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { LocalChannel, LocalWeightSync } from "#cluster";
-import { findSuite } from "#envs";
+import { findSuite } from "#simulators";
 import { noGrad } from "#tensor";
 import { testObservation } from "../policies/test-checkpoint.ts";
 import { readRun } from "../training/read-run.ts";

@@ -11,10 +11,10 @@ import {
   fusedJunction,
   fusedModulatedNorm,
   fusedSumNorm,
-  type LayerNorm,
   type RecordedTable,
   type SumAndNorm,
-} from "#nn";
+} from "#kernels";
+import type { LayerNorm } from "#nn";
 import { aten, type Tensor } from "#tensor";
 
 export const epsilon = 1e-6;

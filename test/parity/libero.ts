@@ -8,8 +8,8 @@
  */
 import { existsSync, readdirSync } from "node:fs";
 import { basename, join } from "node:path";
-import { liberoPack } from "#envs";
 import { UserError } from "#registry";
+import { liberoPack } from "#simulators";
 import { everyTask } from "./libero/all-tasks.ts";
 import { compareFrames } from "./libero/frames.ts";
 import { compareModels } from "./libero/models.ts";

@@ -7,9 +7,9 @@
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Demonstrations, openDemonstrations } from "#envs";
-import { formatName, infoPath, shardPath } from "../../src/envs/demonstrations/layout.ts";
-import { ShardRecorder } from "../../src/envs/demonstrations/recorder.ts";
+import { type Demonstrations, openDemonstrations } from "#recordings";
+import { formatName, infoPath, shardPath } from "../../src/recordings/demonstrations/layout.ts";
+import { ShardRecorder } from "../../src/recordings/demonstrations/recorder.ts";
 
 const side = 16;
 const square = 4;

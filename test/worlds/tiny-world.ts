@@ -6,10 +6,10 @@
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Starts, writeTrajectory } from "#envs";
 import { initNormal, type Module } from "#nn";
 import { ResnetReward } from "#rewards";
 import { Generator } from "#tensor";
-import { Starts, writeTrajectory } from "../../src/envs/learned/index.ts";
 import { AutoencoderKL, sdxlSizes } from "../../src/worlds/autoencoder-kl/autoencoder-kl.ts";
 import { STDiT3 } from "../../src/worlds/opensora/model.ts";
 import { OpenSoraWorld } from "../../src/worlds/opensora/opensora-world.ts";

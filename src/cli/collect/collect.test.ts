@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
-import { collectSettingsSchema } from "#envs";
+import { collectSettingsSchema } from "#recordings";
 import { collectDemonstrations } from "./collect.ts";
 import { collectCommand } from "./index.ts";
 import { progressText } from "./progress-line.ts";

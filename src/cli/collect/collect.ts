@@ -1,18 +1,17 @@
 /** Divides the episodes of a collection into shards, has workers make them, and writes the dataset's description. */
 import { fileURLToPath } from "node:url";
+import { writeJsonFile } from "#formats";
 import {
   type CollectSettings,
   type DatasetInfo,
   type EpisodeJob,
-  findSuite,
   infoPath,
   runShards,
   type ShardJob,
   type ShardSummary,
   shardPath,
-  startSeed,
-} from "#envs";
-import { writeJsonFile } from "#formats";
+} from "#recordings";
+import { findSuite, startSeed } from "#simulators";
 
 export interface CollectRequest {
   readonly settings: CollectSettings;

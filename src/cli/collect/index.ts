@@ -2,9 +2,10 @@
 import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { type CollectSettings, collectSettingsSchema, findSuite, suiteNames } from "#envs";
 import { counted } from "#metrics";
+import { type CollectSettings, collectSettingsSchema } from "#recordings";
 import { UserError } from "#registry";
+import { findSuite, suiteNames } from "#simulators";
 import type { Command } from "../command.ts";
 import { nextText } from "../next-commands.ts";
 import { checked, wholeNumber } from "../option-values.ts";

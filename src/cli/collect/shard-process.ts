@@ -1,5 +1,5 @@
 /** The program of a collecting process: makes the shards it is told to, one after another. */
-import { type CollectSettings, type FromWorker, ShardCollector, type ToWorker } from "#envs";
+import { type CollectSettings, type FromWorker, ShardCollector, type ToWorker } from "#recordings";
 import { liveForParent, UserError } from "#registry";
 
 let collector: ShardCollector | undefined;

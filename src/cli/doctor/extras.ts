@@ -10,7 +10,7 @@ export interface Extras {
 
 export async function examineExtras(): Promise<Extras | Fault> {
   try {
-    const [{ findFfmpeg }, { liberoFolder }] = [await import("#formats"), await import("#envs")];
+    const [{ findFfmpeg }, { liberoFolder }] = [await import("#formats"), await import("#simulators")];
     const folder = liberoFolder();
     return { ffmpeg: lookFor(findFfmpeg), libero: { folder, files: preparedFiles(folder) } };
   } catch (error) {

@@ -16,7 +16,7 @@ export const kinds: Readonly<Record<string, (of?: string) => Promise<readonly Ro
   },
 
   suites: async () => {
-    const { findSuite, suiteNames } = await import("#envs");
+    const { findSuite, suiteNames } = await import("#simulators");
     return suiteNames.map((name) => {
       const { tasks } = findSuite(name);
       return { name, tasks: tasks.length, stored_starts: startsOf(findSuite(name)) };
@@ -24,7 +24,7 @@ export const kinds: Readonly<Record<string, (of?: string) => Promise<readonly Ro
   },
 
   tasks: async (suite) => {
-    const { findSuite, suiteNames } = await import("#envs");
+    const { findSuite, suiteNames } = await import("#simulators");
     return (suite === undefined ? suiteNames : [suite]).flatMap((name) =>
       findSuite(name).tasks.map((task, number) => ({
         suite: name,
@@ -81,7 +81,7 @@ function firstComment(file: string): string {
 }
 
 /** Of a suite whose files are not fetched yet, nobody knows. */
-function startsOf({ pack, tasks }: import("#envs").Suite): number | string {
+function startsOf({ pack, tasks }: import("#simulators").Suite): number | string {
   try {
     return tasks.reduce((sum, task) => sum + pack.readInitStates(task).count, 0);
   } catch {
@@ -100,7 +100,7 @@ interface ModelFolder {
 /** Those that came along, and those that `reverie fetch OWNER/NAME` brought. */
 async function modelFolders(): Promise<ModelFolder[]> {
   const { repositoryFolder } = await import("../fetch-model/index.ts");
-  const { familyOf } = await import("#training");
+  const { familyOf } = await import("#world-training");
   const familyIn = (path: string): string | undefined => {
     try {
       return familyOf(path);

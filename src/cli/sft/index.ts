@@ -8,10 +8,10 @@
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { type Demonstrations, infoPath, openDemonstrations } from "#envs";
 import { readJsonFile, writeJsonFile } from "#formats";
 import { counted, JsonlWriter } from "#metrics";
 import { loadPolicy, type Policy } from "#policies";
+import { type Demonstrations, infoPath, openDemonstrations } from "#recordings";
 import { allowTf32, type DType, manualSeed } from "#tensor";
 import {
   findResumePoint,
@@ -25,12 +25,12 @@ import {
   settingsToGoOnWith,
   sftSettings,
   type TrainedOn,
-  TrainingStopped,
   trainedOnDemonstrations,
   writeFolder,
   writeResumePoint,
   writeTrainedOn,
 } from "#training";
+import { TrainingStopped } from "#world-training";
 import type { Command } from "../command.ts";
 import { type NextCommand, nextText } from "../next-commands.ts";
 import { inEmptyFolder, inOwnFolder } from "../own-folder.ts";

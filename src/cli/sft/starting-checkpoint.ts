@@ -1,7 +1,7 @@
 /** The checkpoint that fine-tuning begins with: one that exists, or a new small one made for the demonstrations. */
 import { join } from "node:path";
-import type { Demonstrations } from "#envs";
 import { type MiniSizes, miniSizes, writeFreshCheckpoint } from "#policies";
+import type { Demonstrations } from "#recordings";
 import { UserError } from "#registry";
 import { demonstrationStatistics, untrained, writeTrainedOn } from "#training";
 import type { SftArguments } from "./arguments.ts";

@@ -3,7 +3,7 @@
  * it never sees.
  */
 import type { CheckedConfig } from "#config";
-import { findSuite } from "#envs";
+import { findSuite } from "#simulators";
 import type { EvaluationFile } from "#training";
 
 export interface Evaluated {

@@ -1,6 +1,6 @@
 /** The film of the main job: the first stored start of every task, chosen before anybody knew how it would end. */
 import type { CheckedConfig } from "#config";
-import { findSuite } from "#envs";
+import { findSuite } from "#simulators";
 import { filmEpisodes, writePairs } from "#training";
 
 const pixels = 256; // of the policy's camera, and of the overview beside it

@@ -2,10 +2,11 @@
 import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { recordingSettings, suiteNames } from "#envs";
 import { counted } from "#metrics";
+import { recordingSettings } from "#recordings";
 import { UserError } from "#registry";
-import { type RecordingOrder, recordEpisodes } from "#training";
+import { suiteNames } from "#simulators";
+import { type RecordingOrder, recordEpisodes } from "#world-training";
 import { ProgressLine } from "../collect/progress-line.ts";
 import type { Subcommand } from "../command.ts";
 import { nextText } from "../next-commands.ts";

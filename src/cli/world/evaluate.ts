@@ -5,9 +5,9 @@
  */
 import { join } from "node:path";
 import { z } from "zod";
-import { type Demonstrations, openDemonstrations } from "#envs";
 import { makeFolder, replaceFile, writeJsonFile } from "#formats";
 import { loadPolicy } from "#policies";
+import { type Demonstrations, openDemonstrations } from "#recordings";
 import { UserError } from "#registry";
 import type { Device } from "#tensor";
 import {
@@ -24,7 +24,7 @@ import {
   truthPlot,
   truthTable,
   writeSideBySide,
-} from "#training";
+} from "#world-training";
 import type { World } from "#worlds";
 import { checked } from "../option-values.ts";
 import type { WorldArguments } from "./arguments.ts";

@@ -7,8 +7,8 @@
  */
 import { join } from "node:path";
 import { z } from "zod";
-import { openDemonstrations } from "#envs";
 import { counted } from "#metrics";
+import { openDemonstrations } from "#recordings";
 import { UserError } from "#registry";
 import { allowTf32 } from "#tensor";
 import {
@@ -30,7 +30,7 @@ import {
   wanAutoencoderSettings,
   wanDenoiserSettings,
   writeStarts,
-} from "#training";
+} from "#world-training";
 import type { Command, Subcommand } from "../command.ts";
 import { type NextCommand, nextText } from "../next-commands.ts";
 import { checked } from "../option-values.ts";

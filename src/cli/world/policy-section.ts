@@ -1,9 +1,9 @@
 /** The model section of a policy that is given as a folder: what training wrote about it, or what such folders need. */
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { findSuite } from "#envs";
 import { readJsonFile } from "#formats";
 import { UserError } from "#registry";
+import { findSuite } from "#simulators";
 
 /** `sft` leaves `model.json` in its run's folder, above or beside the checkpoints. */
 export function policySection(

@@ -1,5 +1,5 @@
 /** How far a training is, one line at a time. */
-import type { LoopHooks } from "#training";
+import type { LoopHooks } from "#world-training";
 
 export function progressLine(what: string): NonNullable<LoopHooks["onProgress"]> {
   return ({ step, steps: total, loss, gradNorm, seconds, stepsPerSecond }) =>

@@ -1,8 +1,8 @@
 /** `world refresh`: one round of co-evolution by hand; see `#training`'s refresh. */
 import { basename, dirname, resolve } from "node:path";
-import { openDemonstrations } from "#envs";
+import { openDemonstrations } from "#recordings";
 import { UserError } from "#registry";
-import { RecordedFrames, refreshSettings, refreshWorld, requireLearner, truthTable } from "#training";
+import { RecordedFrames, refreshSettings, refreshWorld, requireLearner, truthTable } from "#world-training";
 import { checked } from "../option-values.ts";
 import { inOwnFolder } from "../own-folder.ts";
 import type { WorldArguments } from "./arguments.ts";

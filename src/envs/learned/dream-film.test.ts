@@ -3,9 +3,10 @@ import { test } from "node:test";
 import type { RewardModel } from "#rewards";
 import { full, type Tensor, tensor } from "#tensor";
 import { tinyStarts, tinyWorld } from "../../../test/worlds/tiny-world.ts";
-import type { Film, FilmedChunk } from "../video/film.ts";
+import type { Film, FilmedChunk } from "../../pictures/films/film.ts";
 import { DreamFilm } from "./dream-film.ts";
-import { LearnedEnv, learnedEnvSettings } from "./index.ts";
+import { LearnedEnv } from "./learned-env.ts";
+import { learnedEnvSettings } from "./settings.ts";
 
 /** Convinced by the last frame of each chunk only. */
 class LateJudge implements RewardModel {

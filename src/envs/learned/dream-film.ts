@@ -3,9 +3,10 @@
  *
  * Imagination runs in one go and writing a film takes time, so what there is to tell waits in a queue that the env empties between chunks.
  */
+
+import type { Film } from "#pictures";
 import type { Tensor } from "#tensor";
 import { toBytes } from "#worlds";
-import type { Film } from "../video/film.ts";
 import type { PlayedChunk, Slot } from "./slots.ts";
 
 export class DreamFilm {

@@ -5,7 +5,8 @@ import { UserError } from "#registry";
 import type { RewardModel } from "#rewards";
 import { full, Generator, liveTensors, ones, randn, type Tensor, tensor, zeros } from "#tensor";
 import { tinyJudge, tinyStarts, tinyWorld } from "../../../test/worlds/tiny-world.ts";
-import { LearnedEnv, learnedEnvSettings } from "./index.ts";
+import { LearnedEnv } from "./learned-env.ts";
+import { learnedEnvSettings } from "./settings.ts";
 
 const world = tinyWorld();
 const starts = tinyStarts(world);

@@ -6,12 +6,12 @@
  */
 import { join } from "node:path";
 import { z } from "zod";
+import type { Film } from "#pictures";
 import { UserError } from "#registry";
 import { JudgeEnsemble, loadReward, type RewardModel, type RewardSettings } from "#rewards";
 import type { Device, DType } from "#tensor";
 import { worlds } from "#worlds";
-import type { Film } from "../video/film.ts";
-import type { Pictures } from "../video/recorders.ts";
+import type { Pictures } from "../recorders.ts";
 import { DreamFilm } from "./dream-film.ts";
 import { imaginedHorizon } from "./horizon.ts";
 import { LearnedEnv } from "./learned-env.ts";

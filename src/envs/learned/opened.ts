@@ -1,9 +1,10 @@
 /** An imagined env as the loop wants it. Its cursor holds the random streams; episodes under way begin anew after a resume. */
+
+import type { Film } from "#pictures";
 import { ownEntry, UserError } from "#registry";
 import type { Device, DType } from "#tensor";
 import type { EnvPlace, OpenedEnv } from "../open-env.ts";
-import type { Film } from "../video/film.ts";
-import { filmsOf, type Pictures, wantsReplays } from "../video/recorders.ts";
+import { filmsOf, type Pictures, wantsReplays } from "../recorders.ts";
 import { openImagination, openLearnedEnv } from "./open.ts";
 
 export async function openImagined(

@@ -1,6 +1,6 @@
 /** What the sections of all imagined environments share. */
 import { z } from "zod";
-import { pictureSide } from "../bounds.ts";
+import { pictureSide } from "#simulators";
 
 export { learnedKeys } from "../learned/settings.ts";
 

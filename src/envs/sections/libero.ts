@@ -1,8 +1,7 @@
 /** `env_type: libero`: LIBERO's suites, and our own tabletop suites behind the same environment. */
 import { z } from "zod";
 import type { FamilySettings } from "#registry";
-import { pictureSide, settleSteps } from "../bounds.ts";
-import { freshStartsPerTask, startsPattern } from "../starts/start-seeds.ts";
+import { freshStartsPerTask, pictureSide, settleSteps, startsPattern } from "#simulators";
 
 const liberoSuites = [
   "libero_spatial",

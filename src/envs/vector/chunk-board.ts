@@ -1,6 +1,7 @@
 /** Rewards and flags of one chunk of all slots, while they are written and as tensors. Shapes: B slots, C actions. */
+
+import type { Outcome } from "#simulators";
 import { keep, type Tensor, tensor } from "#tensor";
-import type { Outcome } from "./episode-account.ts";
 
 export class ChunkBoard {
   readonly #size: number;

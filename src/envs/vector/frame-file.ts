@@ -18,7 +18,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { ChunkSight, Sight } from "./slot-host.ts";
+import type { ChunkSight, Sight } from "#simulators";
 
 /** Where in the file a picture lies. */
 interface Parcel {

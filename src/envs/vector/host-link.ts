@@ -5,8 +5,8 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { UserError } from "#registry";
+import { type HostSettings, SlotHost } from "#simulators";
 import { FrameFile } from "./frame-file.ts";
-import { type HostSettings, SlotHost } from "./slot-host.ts";
 
 export type HostMethod = "begin" | "chunk" | "restore";
 type Arguments<M extends HostMethod> = Parameters<SlotHost[M]>[0];

@@ -6,6 +6,7 @@
  * that the lost worker would have given.
  */
 import { UserError } from "#registry";
+import type { ChunkSight, HostSettings, Sight, SlotChunk, SlotSnapshot, SlotStart } from "#simulators";
 import {
   type HostLink,
   type HostMethod,
@@ -14,7 +15,6 @@ import {
   ProcessLink,
   WorkerLost,
 } from "./host-link.ts";
-import type { ChunkSight, HostSettings, Sight, SlotChunk, SlotSnapshot, SlotStart } from "./slot-host.ts";
 
 export interface PoolOptions {
   readonly slots: number;

@@ -1,8 +1,8 @@
 /** The program of an env worker process: one slot host that answers requests until its parent is gone. */
 import { liveForParent, UserError } from "#registry";
+import { type HostSettings, SlotHost } from "#simulators";
 import { FrameSender } from "./frame-file.ts";
 import type { HostReply, HostRequest } from "./host-link.ts";
-import { type HostSettings, SlotHost } from "./slot-host.ts";
 
 liveForParent();
 const frames = new FrameSender();

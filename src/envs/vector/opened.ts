@@ -1,13 +1,12 @@
 /** A simulator env as the loop wants it: with its start pool, and with a cursor that goes into checkpoints. */
 import { z } from "zod";
 import { UserError } from "#registry";
+import { findSuite, watchAll } from "#simulators";
 import { type Tensor, tensor } from "#tensor";
 import type { EnvCursor, EnvPlace, OpenedEnv, StartPool } from "../open-env.ts";
-import { findSuite } from "../packs.ts";
-import { filmViewOf, recordersOf } from "../video/recorders.ts";
+import { filmViewOf, recordersOf } from "../recorders.ts";
 import { simulatorEnvSettings } from "./settings.ts";
 import { SimulatorEnv, type SimulatorEnvState } from "./simulator-env.ts";
-import { watchAll } from "./watchers.ts";
 
 type Section = Readonly<Record<string, unknown>>;
 

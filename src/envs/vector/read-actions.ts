@@ -1,7 +1,7 @@
 /** A chunk of actions for every slot, [N, C, A], as numbers; refused where they do not fit or are not finite. */
 import { UserError } from "#registry";
+import { actionSize } from "#simulators";
 import { scope, type Tensor } from "#tensor";
-import { actionSize } from "../engine/scene-simulation.ts";
 
 export interface ReadActions {
   readonly chunk: number;

@@ -1,8 +1,7 @@
 /** What a simulator env is told: the shared keys, `env_type: libero`'s own, and what we add. Checked keys come parsed. */
 import { availableParallelism } from "node:os";
 import { z } from "zod";
-import { pictureSide, settleSteps } from "../bounds.ts";
-import { freshStartsPerTask, startsPattern } from "../starts/start-seeds.ts";
+import { freshStartsPerTask, pictureSide, settleSteps, startsPattern } from "#simulators";
 
 export const simulatorEnvSettings = z.looseObject({
   task_suite_name: z.string(),

@@ -7,21 +7,27 @@
  */
 import type { EnvStep, Observation } from "#data";
 import { UserError } from "#registry";
+import type { ChunkSight, ChunkWatcher, FilmView, SlotSnapshot, SlotStart } from "#simulators";
+import {
+  actionSize,
+  type ChosenStarts,
+  type EpisodeAccount,
+  enterStep,
+  episodeStats,
+  findSuite,
+  freshStartSeed,
+  newAccount,
+  readStarts,
+  type Suite,
+} from "#simulators";
 import type { Tensor } from "#tensor";
-import { actionSize } from "../engine/scene-simulation.ts";
 import type { ResetRequest, VectorEnv } from "../env.ts";
-import { findSuite, type Suite } from "../packs.ts";
-import { type ChosenStarts, freshStartSeed, readStarts } from "../starts/start-seeds.ts";
 import { ChunkBoard } from "./chunk-board.ts";
-import type { ChunkWatcher } from "./chunk-watcher.ts";
-import { type EpisodeAccount, enterStep, episodeStats, newAccount } from "./episode-account.ts";
 import { EvaluationTally, type TaskTally } from "./evaluation-tally.ts";
-import type { FilmView } from "./film-camera.ts";
 import { HostPool } from "./host-pool.ts";
 import { readActions } from "./read-actions.ts";
 import { exhausted, locateStart, ResetIds } from "./reset-ids.ts";
 import type { SimulatorEnvSettings } from "./settings.ts";
-import type { ChunkSight, SlotSnapshot, SlotStart } from "./slot-host.ts";
 import { SlotViews } from "./slot-views.ts";
 
 /** This env among its siblings: each env worker has one per pipeline stage. */

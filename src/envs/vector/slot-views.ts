@@ -1,8 +1,8 @@
 /** What the slots of an env show, kept in one block per kind so that an observation is one copy. */
 import type { Observation } from "#data";
+import type { Sight } from "#simulators";
+import { robotStateSize } from "#simulators";
 import { keep, tensor } from "#tensor";
-import { robotStateSize } from "../engine/robot-state.ts";
-import type { Sight } from "./slot-host.ts";
 
 export class SlotViews {
   readonly #size: number;

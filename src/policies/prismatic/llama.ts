@@ -6,10 +6,11 @@
  *
  * Shapes: B batch, L tokens, D width, H heads, K key-value heads, E head width, M tokens seen, F hidden width.
  */
+
+import { fusedRotateHalves } from "#kernels";
 import {
   attention,
   Embedding,
-  fusedRotateHalves,
   GatedMlp,
   Linear,
   type LoraLinear,

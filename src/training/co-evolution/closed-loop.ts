@@ -7,11 +7,11 @@
  * mistakes being learned. The scenes are of the exams' range (start-seeds.ts), the same at every evaluation.
  */
 import type { RunConfig } from "#config";
-import { learnedEnvSettings, seedRanges, successCriterion } from "#envs";
+import { learnedEnvSettings, successCriterion } from "#envs";
 import type { Metrics } from "#metrics";
+import { seedRanges } from "#simulators";
+import { measureTruth, SimulatedTruth, type Verdicts } from "#world-training";
 import type { Crew, Progress } from "../crew.ts";
-import { measureTruth, type Verdicts } from "../world/truth.ts";
-import { SimulatedTruth } from "../world/truth-source.ts";
 
 /** Episodes imagined together while measuring. */
 export const measuredTogether = 128;

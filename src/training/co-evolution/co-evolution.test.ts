@@ -13,9 +13,12 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { openDemonstrations, openImagination, openLearnedEnv } from "#envs";
+import { openImagination, openLearnedEnv } from "#envs";
 import { type Metrics, readMetricsFile } from "#metrics";
+import { openDemonstrations } from "#recordings";
 import { zeros } from "#tensor";
+import { judgeSettings, trainJudge } from "../../world-training/judge.ts";
+import { RecordedFrames } from "../../world-training/recorded-frames.ts";
 import { listCheckpoints } from "../checkpoint/folder.ts";
 import { dryRun, readRun } from "../read-run.ts";
 import { silent } from "../reporter.ts";
@@ -23,8 +26,6 @@ import { Run } from "../run.ts";
 import { checkpointRoot } from "../run-folder/places.ts";
 import { tinyCheckpoint } from "../test-run.ts";
 import { train } from "../train.ts";
-import { judgeSettings, trainJudge } from "../world/judge.ts";
-import { RecordedFrames } from "../world/recorded-frames.ts";
 import type { Round } from "./rounds.ts";
 import { toyWorld } from "./toy-world.ts";
 

@@ -9,14 +9,13 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { CheckedConfig, EnvironmentConfig } from "#config";
-import { infoPath, openDemonstrations, withWorldFolder, worldFolder } from "#envs";
+import { withWorldFolder, worldFolder } from "#envs";
 import type { Metrics } from "#metrics";
+import { infoPath, openDemonstrations } from "#recordings";
 import { UserError } from "#registry";
+import { openJudge, type RefreshSettings, refreshSettings, requireLearner } from "#world-training";
 import { deviceOf } from "../assemble.ts";
 import type { Crew, Progress } from "../crew.ts";
-import { requireLearner } from "../world/go-on-learning.ts";
-import { openJudge } from "../world/open-world.ts";
-import { type RefreshSettings, refreshSettings } from "../world/refresh.ts";
 import { asPlayed, measuredTogether } from "./closed-loop.ts";
 import { examFolder, playedFolder, playRound } from "./play-round.ts";
 import { type RefreshAnswer, type RefreshOrder, refreshApart } from "./refresh-order.ts";

@@ -1,5 +1,5 @@
 /** A part of a recording: its first shards, as many as hold the wanted number of episodes. Tasks take turns in a recording, so any part is balanced. */
-import type { Demonstrations } from "#envs";
+import type { Demonstrations } from "#recordings";
 
 export function firstEpisodes(set: Demonstrations, count: number): Demonstrations {
   let held = 0;

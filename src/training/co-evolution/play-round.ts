@@ -8,9 +8,9 @@ import { mkdirSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import type { RunConfig } from "#config";
-import { recordingSettings } from "#envs";
 import type { Policy } from "#policies";
-import { type RecordingProgress, recordEpisodes } from "../world/recording.ts";
+import { recordingSettings } from "#recordings";
+import { type RecordingProgress, recordEpisodes } from "#world-training";
 import { trainingTemperature } from "./closed-loop.ts";
 
 export interface RoundToPlay {

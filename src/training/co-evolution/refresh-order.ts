@@ -8,7 +8,7 @@ import { fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { Late, UserError } from "#registry";
 import type { Device } from "#tensor";
-import type { RefreshSettings } from "../world/refresh.ts";
+import type { RefreshSettings } from "#world-training";
 import type { Meters } from "./rounds.ts";
 
 export interface RefreshOrder {

@@ -1,16 +1,17 @@
 /** The program of a refreshing process: opens recordings, makes a candidate or only measures, answers, and ends. */
-import {
-  type Demonstrations,
-  openDemonstrations,
-  openImagination,
-  withWorldFolder,
-  worldPrecision,
-} from "#envs";
+
+import { openImagination, withWorldFolder, worldPrecision } from "#envs";
+import { type Demonstrations, openDemonstrations } from "#recordings";
 import { liveForParent, UserError } from "#registry";
 import { allowTf32 } from "#tensor";
-import { RecordedFrames } from "../world/recorded-frames.ts";
-import { type ImaginationOpener, makeCandidate, measureWorld, shortReport } from "../world/refresh.ts";
-import type { LoopHooks } from "../world/training-loop.ts";
+import type { LoopHooks } from "#world-training";
+import {
+  type ImaginationOpener,
+  makeCandidate,
+  measureWorld,
+  RecordedFrames,
+  shortReport,
+} from "#world-training";
 import { firstEpisodes } from "./first-episodes.ts";
 import type { FromRefresher, RefreshAnswer, RefreshOrder } from "./refresh-order.ts";
 

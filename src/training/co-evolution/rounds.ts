@@ -3,8 +3,7 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { replaceFile } from "#formats";
 import type { Metrics } from "#metrics";
-import type { Proportion } from "../world/meters.ts";
-import type { shortReport } from "../world/refresh.ts";
+import type { Proportion, shortReport } from "#world-training";
 
 export type Meters = ReturnType<typeof shortReport>;
 

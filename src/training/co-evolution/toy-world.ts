@@ -2,21 +2,26 @@
 import { mkdirSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { writeJsonFile } from "#formats";
 import {
   type Demonstrations,
-  findSuite,
   infoPath,
   openDemonstrations,
   recordingSettings,
   ScriptedRecorder,
   shardPath,
-} from "#envs";
-import { writeJsonFile } from "#formats";
-import { judgeSettings, trainJudge } from "../world/judge.ts";
-import { autoencoderSettings, trainAutoencoder } from "../world/opensora-autoencoder.ts";
-import { denoiserSettings, trainDenoiser } from "../world/opensora-denoiser.ts";
-import { RecordedFrames } from "../world/recorded-frames.ts";
-import { writeStarts } from "../world/starts.ts";
+} from "#recordings";
+import { findSuite } from "#simulators";
+import {
+  autoencoderSettings,
+  denoiserSettings,
+  judgeSettings,
+  RecordedFrames,
+  trainAutoencoder,
+  trainDenoiser,
+  trainJudge,
+  writeStarts,
+} from "#world-training";
 
 const side = 16;
 

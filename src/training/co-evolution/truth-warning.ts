@@ -14,7 +14,7 @@ import { z } from "zod";
 import type { EnvironmentConfig } from "#config";
 import { worldFolder } from "#envs";
 import { readJsonFile } from "#formats";
-import { falsePositiveOf } from "../world/truth.ts";
+import { falsePositiveOf } from "#world-training";
 
 const mostFalsePositive = 0.3;
 const leastAgreement = 0.8;

@@ -9,7 +9,7 @@
 import { existsSync, mkdirSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { UserError } from "#registry";
-import { copyWorld } from "../world/refresh.ts";
+import { copyWorld } from "#world-training";
 
 export class WorldVersions {
   readonly #root: string;

@@ -1,7 +1,7 @@
 /** Which starts an evaluation played, and whether the policy was trained on them: for results, tables and comparisons. */
 import { z } from "zod";
 import type { CheckedConfig } from "#config";
-import { readStarts } from "#envs";
+import { readStarts } from "#simulators";
 import { seenStoredStarts, trainedOnBefore } from "../trained-on.ts";
 
 export const playedStarts = z.object({

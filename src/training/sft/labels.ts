@@ -8,8 +8,8 @@
  * Shapes: F frames, C actions in a chunk, D numbers in an action.
  */
 import type { ForwardInputs, Observation } from "#data";
-import type { Demonstrations, Episode } from "#envs";
 import type { Policy } from "#policies";
+import type { Demonstrations, Episode } from "#recordings";
 import { UserError } from "#registry";
 import { cat, scope, type Tensor, tensor } from "#tensor";
 

@@ -4,7 +4,7 @@
  * The first and 99th percentile of each number, as OpenVLA's datasets have it. The gripper is written as 1 open and
  * 0 closed, and left alone by normalisation.
  */
-import type { Demonstrations } from "#envs";
+import type { Demonstrations } from "#recordings";
 import { UserError } from "#registry";
 
 export interface ActionStatistics {

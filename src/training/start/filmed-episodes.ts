@@ -6,9 +6,10 @@
 import { Stream } from "#cluster";
 import { type CheckedConfig, samplingMode } from "#config";
 import { disposeObservation } from "#data";
-import { type ChunkWatcher, environmentFamily, findSuite } from "#envs";
+import { environmentFamily } from "#envs";
 import type { Policy } from "#policies";
 import { UserError } from "#registry";
+import { type ChunkWatcher, findSuite } from "#simulators";
 import { disposeStep, flaggedSlots, openPolicy, RolloutWorker } from "#workers";
 import { seedOffset } from "../crew.ts";
 

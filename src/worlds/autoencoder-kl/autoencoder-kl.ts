@@ -7,7 +7,9 @@
  *
  * Shapes: N images, C channels, H W pixels, h w latent positions.
  */
-import { Conv2d, channelsLast, GroupNorm, Module, type ModuleOptions, recordedGroupNormFits } from "#nn";
+
+import { recordedGroupNormFits } from "#kernels";
+import { Conv2d, channelsLast, GroupNorm, Module, type ModuleOptions } from "#nn";
 import { kernelFit, scope, type Tensor } from "#tensor";
 import { DownBlock, MidBlock, UpBlock } from "./blocks.ts";
 

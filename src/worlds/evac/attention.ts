@@ -9,20 +9,13 @@
  */
 import {
   type AttentionSizes,
-  attention,
   frameAttentionFits,
   fusedFrameAttention,
   fusedGatedGelu,
   fusedShortAttention,
-  gelu,
-  LayerNorm,
-  Linear,
-  Module,
-  type ModuleOptions,
-  mergeHeads,
   shortAttentionFits,
-  splitHeads,
-} from "#nn";
+} from "#kernels";
+import { attention, gelu, LayerNorm, Linear, Module, type ModuleOptions, mergeHeads, splitHeads } from "#nn";
 import { aten, cat, kernelFit, type Tensor } from "#tensor";
 
 /** What a frame layer attends to besides itself: [B, M, context width], the same for every frame of a video. */

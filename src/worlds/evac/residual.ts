@@ -3,18 +3,9 @@
  *
  * Shapes: N = B·T frames, C channels, H W positions, M width of the time embedding.
  */
-import {
-  asLast,
-  Conv2d,
-  Conv3d,
-  fromLast,
-  fusedFrameTaps,
-  GroupNorm,
-  Linear,
-  Module,
-  type ModuleOptions,
-  silu,
-} from "#nn";
+
+import { fusedFrameTaps } from "#kernels";
+import { asLast, Conv2d, Conv3d, fromLast, GroupNorm, Linear, Module, type ModuleOptions, silu } from "#nn";
 import { aten, cat, fusable, kernelFit, type Tensor } from "#tensor";
 
 const groups = 32;

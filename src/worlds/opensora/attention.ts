@@ -8,12 +8,16 @@
  * Shapes: B videos, T frames, S patches per frame, D model width, N = B·T or B·S sequences, L tokens in one, H heads,
  * E width of a head, M memory frames.
  */
+
 import {
-  attention,
   frameAttentionFits,
   fusedFrameAttention,
   fusedHeadNorm,
   fusedShortAttention,
+  shortAttentionFits,
+} from "#kernels";
+import {
+  attention,
   Linear,
   Module,
   type ModuleOptions,
@@ -21,7 +25,6 @@ import {
   RMSNorm,
   type RotaryTable,
   rotateInterleaved,
-  shortAttentionFits,
 } from "#nn";
 import { aten, cat, fusable, kernelFit, ones, stack, type Tensor } from "#tensor";
 

@@ -7,7 +7,7 @@
  *
  * Shapes: B videos, T frames, S patches per frame, D model width, G = B·T groups of S rows.
  */
-import { fusedJunction, type Junction, type RecordedTable } from "#nn";
+import { fusedJunction, type Junction, type RecordedTable } from "#kernels";
 import { scope, type Tensor } from "#tensor";
 import { epsilon, plainNorm } from "../modulation.ts";
 import type { Looking } from "./attention.ts";

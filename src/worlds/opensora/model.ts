@@ -8,7 +8,9 @@
  * Shapes: B videos, T frames (memory then new), C latent channels, h w latent positions, S patches per
  * frame, D model width, A action size.
  */
-import { Conv3d, fusedModulatedNorm, Linear, Module, type ModuleOptions, parameter, silu } from "#nn";
+
+import { fusedModulatedNorm } from "#kernels";
+import { Conv3d, Linear, Module, type ModuleOptions, parameter, silu } from "#nn";
 import { cat, full, scope, type Tensor, where } from "#tensor";
 import { epsilon, plainNorm } from "../modulation.ts";
 import {

@@ -7,17 +7,9 @@
  *
  * Shapes: B videos, F latent frames, S patches of one, L = F·S tokens, M memory tokens, D width, H heads, E head width.
  */
-import {
-  attention,
-  fusedRmsNormRotary,
-  fusedRotatePairs,
-  LayerNorm,
-  Linear,
-  Module,
-  type ModuleOptions,
-  parameter,
-  RMSNorm,
-} from "#nn";
+
+import { fusedRmsNormRotary, fusedRotatePairs } from "#kernels";
+import { attention, LayerNorm, Linear, Module, type ModuleOptions, parameter, RMSNorm } from "#nn";
 import type { Tensor } from "#tensor";
 import { epsilon, SixRows } from "../modulation.ts";
 import { type RotaryTable, rotate } from "./rotary.ts";

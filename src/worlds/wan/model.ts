@@ -8,7 +8,9 @@
  * Shapes: B videos, z latent channels, F latent frames, h w latent positions, S patches of a frame, D width,
  * N pictures = actions (4·F − 3), A action size.
  */
-import { Conv3d, fusedModulatedNorm, Linear, Module, type ModuleOptions, parameter } from "#nn";
+
+import { fusedModulatedNorm } from "#kernels";
+import { Conv3d, Linear, Module, type ModuleOptions, parameter } from "#nn";
 import { aten, cat, type Device, scope, type Tensor } from "#tensor";
 import { epsilon, plainNorm } from "../modulation.ts";
 import { type Memory, WanBlock } from "./blocks.ts";

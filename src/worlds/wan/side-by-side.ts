@@ -7,7 +7,9 @@
  *
  * Shapes: B videos, C channels, T frames, H W positions, O outputs, K frames seen, h w kernel sizes.
  */
-import { asLast, fromLast, fusedFrameTaps } from "#nn";
+
+import { fusedFrameTaps } from "#kernels";
+import { asLast, fromLast } from "#nn";
 import { aten, cat, fusable, kernelFit, type Tensor } from "#tensor";
 
 export interface Geometry {

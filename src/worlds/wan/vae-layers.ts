@@ -7,18 +7,17 @@
  *
  * Shapes: B videos, C channels, T pictures of the piece, H W positions.
  */
+
+import { fusedChannelNorm, fusedNormTaps, recordedChannelNorm } from "#kernels";
 import {
   asLast,
   attention,
   Conv2d,
   Conv3d,
   fromLast,
-  fusedChannelNorm,
-  fusedNormTaps,
   Module,
   type ModuleOptions,
   parameter,
-  recordedChannelNorm,
   silu,
 } from "#nn";
 import { aten, cat, fusable, kernelFit, type Tensor } from "#tensor";

@@ -1,9 +1,9 @@
 /** Every task of every suite: its scene assembles and compiles, a start can be drawn, and a stored start can be set. */
-import { readBddl } from "../../../src/envs/engine/bddl.ts";
-import { Mt19937 } from "../../../src/envs/engine/mt19937.ts";
-import type { AssetPack, TaskEntry } from "../../../src/envs/engine/pack.ts";
-import { assembleScene } from "../../../src/envs/engine/scene.ts";
-import { SceneSimulation } from "../../../src/envs/engine/scene-simulation.ts";
+import { readBddl } from "../../../src/simulators/engine/bddl.ts";
+import { Mt19937 } from "../../../src/simulators/engine/mt19937.ts";
+import type { AssetPack, TaskEntry } from "../../../src/simulators/engine/pack.ts";
+import { assembleScene } from "../../../src/simulators/engine/scene.ts";
+import { SceneSimulation } from "../../../src/simulators/engine/scene-simulation.ts";
 import type { ParityCase } from "../main.ts";
 
 export function* everyTask(pack: AssetPack): Generator<ParityCase> {

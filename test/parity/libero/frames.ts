@@ -10,8 +10,8 @@
  */
 import { readPng } from "#formats";
 import { type Model, Renderer, Simulation } from "#mujoco";
-import { Mt19937 } from "../../../src/envs/engine/mt19937.ts";
-import { ownedByReset } from "../../../src/envs/engine/scene-reset.ts";
+import { Mt19937 } from "../../../src/simulators/engine/mt19937.ts";
+import { ownedByReset } from "../../../src/simulators/engine/scene-reset.ts";
 import type { ParityCase } from "../main.ts";
 import type { Built, Frame, Recording } from "./recording.ts";
 

@@ -8,11 +8,11 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { Model, Simulation } from "#mujoco";
 import { liberoPython } from "../../../bench/libero-python.ts";
-import { readBddl } from "../../../src/envs/engine/bddl.ts";
-import { Mt19937 } from "../../../src/envs/engine/mt19937.ts";
-import type { AssetPack } from "../../../src/envs/engine/pack.ts";
-import { assembleScene, type Scene } from "../../../src/envs/engine/scene.ts";
-import { ownedByReset, resetScene } from "../../../src/envs/engine/scene-reset.ts";
+import { readBddl } from "../../../src/simulators/engine/bddl.ts";
+import { Mt19937 } from "../../../src/simulators/engine/mt19937.ts";
+import type { AssetPack } from "../../../src/simulators/engine/pack.ts";
+import { assembleScene, type Scene } from "../../../src/simulators/engine/scene.ts";
+import { ownedByReset, resetScene } from "../../../src/simulators/engine/scene-reset.ts";
 import type { ParityCase } from "../main.ts";
 import { modelDifferences } from "./models.ts";
 

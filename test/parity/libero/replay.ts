@@ -1,7 +1,7 @@
 /** Runs a recorded episode again in closed loop and compares what happens, step by step. */
 import { UserError } from "#registry";
-import { Mt19937 } from "../../../src/envs/engine/mt19937.ts";
-import type { SceneSimulation } from "../../../src/envs/engine/scene-simulation.ts";
+import { Mt19937 } from "../../../src/simulators/engine/mt19937.ts";
+import type { SceneSimulation } from "../../../src/simulators/engine/scene-simulation.ts";
 import type { ParityCase } from "../main.ts";
 import type { Built, Recording } from "./recording.ts";
 

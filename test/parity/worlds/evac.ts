@@ -1,9 +1,9 @@
 /** Compares an EVAC world with recordings of the reference: networks, schedule, pose drawing, conditions, rollout. */
 import { join } from "node:path";
+import { Starts } from "#envs";
 import { type JsonObject, readJsonFile, readNpy } from "#formats";
 import { loadReward } from "#rewards";
 import { cat, noGrad, scope, stack, type Tensor, tensor } from "#tensor";
-import { Starts } from "../../../src/envs/learned/index.ts";
 import { OpenClip } from "../../../src/worlds/evac/clip.ts";
 import { clipPicture } from "../../../src/worlds/evac/clip-picture.ts";
 import type { EvacWorld } from "../../../src/worlds/evac/evac-world.ts";

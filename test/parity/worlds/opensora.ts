@@ -1,11 +1,11 @@
 /** Compares an OpenSora world with recordings of the reference: pieces, networks, schedule, rollout. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { Starts } from "#envs";
 import { type JsonObject, readJsonFile } from "#formats";
 import { rotateInterleaved, timestepEmbedding } from "#nn";
 import { loadReward } from "#rewards";
 import { noGrad, scope, tensor } from "#tensor";
-import { Starts } from "../../../src/envs/learned/index.ts";
 import { opensora } from "../../../src/worlds/opensora/index.ts";
 import type { OpenSoraWorld } from "../../../src/worlds/opensora/opensora-world.ts";
 import { spatialPositions, temporalRotary } from "../../../src/worlds/opensora/rotary.ts";

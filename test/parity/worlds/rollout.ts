@@ -5,10 +5,10 @@
  * cuts episodes off in the chunk where its truncation flags first appear.
  */
 
+import { LearnedEnv, learnedEnvSettings, type Starts } from "#envs";
 import type { RewardModel } from "#rewards";
 import { keep, type Tensor } from "#tensor";
 import { toBytes, type World } from "#worlds";
-import { LearnedEnv, learnedEnvSettings, type Starts } from "../../../src/envs/learned/index.ts";
 import { type Cases, get, type Recorded, tolerances } from "./case.ts";
 import type { RecordedNoise } from "./recorded-noise.ts";
 

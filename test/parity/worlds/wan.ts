@@ -1,10 +1,10 @@
 /** Compares a Wan world with recordings of the reference: pieces, networks in float32 and bf16, schedule, rollout. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { Starts } from "#envs";
 import { type JsonObject, readJsonFile } from "#formats";
 import { loadReward } from "#rewards";
 import { noGrad, scope, stack, type Tensor, tensor } from "#tensor";
-import { Starts } from "../../../src/envs/learned/index.ts";
 import { wan } from "../../../src/worlds/wan/index.ts";
 import { WanDiT } from "../../../src/worlds/wan/model.ts";
 import { axisAngles, timeWaves } from "../../../src/worlds/wan/rotary.ts";

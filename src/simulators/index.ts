@@ -1,0 +1,55 @@
+/** Physics simulators: the engine, the LIBERO and tabletop suites on it, their experts and starts, and slots that play episodes. */
+export { pictureSide, settleSteps } from "./bounds.ts";
+export { type BddlTask, readBddl } from "./engine/bddl.ts";
+export { drawScene } from "./engine/draw-scene.ts";
+export { Mt19937 } from "./engine/mt19937.ts";
+export type { InitStates } from "./engine/pack.ts";
+export type { Question } from "./engine/predicates.ts";
+export { robotState, robotStateSize } from "./engine/robot-state.ts";
+export { assembleScene, type Scene } from "./engine/scene.ts";
+export { actionSize, SceneSimulation } from "./engine/scene-simulation.ts";
+export { turnPicture } from "./engine/turned-picture.ts";
+export { runEpisode } from "./experts/episode.ts";
+export { expertKit } from "./experts/kits.ts";
+export { drawMistakes, type MistakeOptions } from "./experts/mistakes.ts";
+export { ActionNoise, type NoiseOptions } from "./experts/noise.ts";
+export { sceneTruth } from "./experts/scene-truth.ts";
+export { TaskExpert } from "./experts/task-expert.ts";
+export { liberoFolder } from "./libero/folder.ts";
+export { liberoPack } from "./libero/pack.ts";
+export { prepareLibero } from "./libero/prepare/prepare.ts";
+export type { ChunkWatcher, PlayedChunk } from "./slots/chunk-watcher.ts";
+export {
+  type EpisodeAccount,
+  enterStep,
+  episodeStats,
+  newAccount,
+  type Outcome,
+} from "./slots/episode-account.ts";
+export type { FilmView } from "./slots/film-camera.ts";
+export {
+  type ChunkSight,
+  type HostSettings,
+  type Sight,
+  type SlotChunk,
+  SlotHost,
+  type SlotSnapshot,
+  type SlotStart,
+  storedStart,
+} from "./slots/slot-host.ts";
+export { watchAll } from "./slots/watchers.ts";
+export { drawFreshStart } from "./starts/fresh-start.ts";
+export {
+  type ChosenStarts,
+  freshStartSeed,
+  freshStartsPerTask,
+  indexOfSeed,
+  purposeOf,
+  readStarts,
+  type StartPurpose,
+  seedRanges,
+  startSeed,
+  startsPattern,
+  storedStartOf,
+} from "./starts/start-seeds.ts";
+export { findSuite, type Suite, suiteNames } from "./suites.ts";
