@@ -76,6 +76,40 @@ test("a filtered group is masked out whole", async () => {
   assert.equal(metrics["rollout/kept_fraction"], 0);
 });
 
+test("with filter_dead_groups a group without a spread is masked, and token-mean does not count it", async () => {
+  // Returns 5, 5 and 0, 5; the episodes have 2, 3, 4 and 4 valid actions of 3 numbers.
+  const horizon = { maxEpisodeSteps: 4, decisions: 2 };
+  for (const [filter, valid, kept] of [
+    [false, 13, 1],
+    [true, 8, 0.5],
+  ] as const) {
+    const algorithm = open(grpo, {
+      group_size: 2,
+      filter_dead_groups: filter,
+      loss_agg_func: "token-mean",
+      normalize_advantages: false,
+    });
+    const { samples, metrics } = await algorithm.advantages(goldenRollout(), masked);
+    assert.equal((await algorithm.countTotals(samples, horizon)).policy, valid * 3);
+    assert.equal(metrics["rollout/kept_fraction"], kept);
+    assert.equal(metrics["rollout/dead_groups"], 0.5);
+    assertClose(samples.advantages.select(1, 0), [0, 0, -2.5, 2.5, 0, 0, -2.5, 2.5]);
+  }
+});
+
+test("filters of rewards and of dead groups go together", async () => {
+  const filters = {
+    group_size: 2,
+    filter_rewards: true,
+    rewards_lower_bound: 3,
+    rewards_upper_bound: 9,
+    filter_dead_groups: true,
+  };
+  // Means 5, 2.5, 4; the first has no spread, the second is below 3.
+  const { samples } = await open(grpo, filters).advantages(withReturns([5, 5, 0, 5, 3, 5]), masked);
+  assertClose(samples.mask ?? [], [0, 0, 0, 0, 1, 1]);
+});
+
 test("at chunk level a decision counts when any of its actions does", async () => {
   const level = { reward_type: "chunk_level" };
   const { samples } = await open(grpo, level).advantages(goldenRollout(), masked);

@@ -1,14 +1,14 @@
 /**
  * One advantage per episode, from a comparison with the others of its group, given to each of its valid actions.
  *
- * What algorithms without a critic share; each says how it compares. Groups whose mean return is out of bounds are left out where
- * asked for: the task was too easy or too hard for the policy.
+ * What algorithms without a critic share; each says how it compares. Groups whose mean return is out of bounds, or that have no
+ * spread, are left out where asked for: the task was too easy or too hard for the policy.
  */
 import type { Rollout } from "#data";
 import { noGrad, scope, type Tensor } from "#tensor";
 import { type Advantages, type Columns, release, withAdvantages } from "./advantages.ts";
 import { atRewardLevel, episodeMask } from "./episode-mask.ts";
-import { deadGroups, episodeReturns, grouped, keptColumns } from "./groups.ts";
+import { deadGroups, episodeReturns, grouped, keptColumns, liveColumns } from "./groups.ts";
 import { alone } from "./ranks.ts";
 import type { AlgorithmSettings, GroupSettings } from "./settings.ts";
 import type { RewardLevel } from "./timeline.ts";
@@ -28,9 +28,7 @@ export async function groupAdvantages(
     scope(() => {
       const episodes = unmasked ? undefined : episodeMask(rollout.dones);
       const returns = episodeReturns(rollout.rewards, episodes?.mask);
-      const kept = settings.filter_rewards
-        ? keptColumns(returns, size, settings.rewards_lower_bound ?? 0, settings.rewards_upper_bound ?? 0)
-        : undefined;
+      const kept = keptBy(settings, returns);
       const mask = combine(atRewardLevel(episodes?.mask, level), kept, rollout, level);
       const perColumn = compare(grouped(returns, size)).reshape(returns.shape);
       const spread = overActions(perColumn, rollout, level);
@@ -58,6 +56,15 @@ export async function groupAdvantages(
       "rollout/kept_fraction": keptSum / columnSum,
     },
   };
+}
+
+/** bool [B], where groups are left out; undefined: none is. */
+function keptBy(settings: GroupContext["settings"], returns: Tensor): Tensor | undefined {
+  const { group_size: size, rewards_lower_bound: lower = 0, rewards_upper_bound: upper = 0 } = settings;
+  const bounded = settings.filter_rewards ? keptColumns(returns, size, lower, upper) : undefined;
+  if (!settings.filter_dead_groups) return bounded;
+  const live = liveColumns(returns, size);
+  return bounded ? bounded.logicalAnd(live) : live;
 }
 
 /** [B] → [T, B, A], without a copy. */

@@ -24,14 +24,22 @@ export function keptColumns(returns: Tensor, groupSize: number, lower: number, u
  * 2503.14476).
  */
 export function deadGroups(returns: Tensor, groupSize: number): number[] {
-  const spread = noGrad(() =>
+  const spreads = noGrad(() => scope(() => spreadOf(grouped(returns, groupSize)).toArray()));
+  return spreads.flatMap((width, group) => (Number(width) === 0 ? [group] : []));
+}
+
+/** Which columns belong to a group with a spread: bool [B]. */
+export function liveColumns(returns: Tensor, groupSize: number): Tensor {
+  return noGrad(() =>
     scope(() => {
       const groups = grouped(returns, groupSize);
-      return groups.amax(1).sub(groups.amin(1)).toArray();
+      return spreadOf(groups).gt(0).unsqueeze(1).expand(groups.shape).reshape(returns.shape);
     }),
   );
-  return spread.flatMap((width, group) => (Number(width) === 0 ? [group] : []));
 }
+
+/** Best minus worst: [groups, members] → [groups]. */
+const spreadOf = (groups: Tensor): Tensor => groups.amax(1).sub(groups.amin(1));
 
 /** [B] → [groups, members]. */
 export function grouped(returns: Tensor, groupSize: number): Tensor {

@@ -22,7 +22,7 @@ export {
 } from "./loss.ts";
 export { lossMetrics, lossSumCount } from "./loss-metrics.ts";
 export { alone, type Ranks } from "./ranks.ts";
-export { refillDeadGroups } from "./resample.ts";
+export { collectLiveGroups } from "./resample.ts";
 export {
   type AlgorithmSettings,
   clipSettings,

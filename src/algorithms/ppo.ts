@@ -35,6 +35,7 @@ export const ppo = defineAlgorithm({
   }),
   unused: {
     filter_rewards: "gae compares no groups",
+    filter_dead_groups: "gae compares no groups",
     resample_dead_groups: "gae compares no groups",
   },
   check: warnOfAggregation,

@@ -83,7 +83,11 @@ export const groupSettings = {
     .int()
     .min(0)
     .default(0)
-    .describe("how often a group without any spread is collected again"),
+    .describe("how often a step collects again while groups of its batch have no spread"),
+  filter_dead_groups: z
+    .boolean()
+    .default(false)
+    .describe("leave groups without any spread out of the loss; with token-mean, out of its divisor too"),
 };
 
 /** For advantages and losses of a critic (gae.ts, value-loss.ts, bootstrap.ts). */

@@ -4,7 +4,7 @@
  */
 export type { BootstrapValues, EnvStep, EpisodeStats } from "./env-step.ts";
 export type { Minibatch } from "./minibatch.ts";
-export { mapMinibatch, minibatchSize, selectSamples, sliceSamples } from "./minibatch.ts";
+export { disposeMinibatch, mapMinibatch, minibatchSize, selectSamples, sliceSamples } from "./minibatch.ts";
 export type { Observation } from "./observation.ts";
 export {
   batchSize,
@@ -16,5 +16,5 @@ export {
 } from "./observation.ts";
 export type { ForwardInputs, PolicyEvaluation, PolicyStep } from "./policy-step.ts";
 export type { Rollout } from "./rollout.ts";
-export { concatColumns, mapRollout, sliceColumns } from "./rollout.ts";
+export { concatColumns, disposeRollout, mapRollout, sliceColumns } from "./rollout.ts";
 export { RolloutRecorder } from "./rollout-recorder.ts";

@@ -56,3 +56,10 @@ export function mapMinibatch(batch: Minibatch, change: (tensor: Tensor) => Tenso
     ...Object.fromEntries(optional),
   };
 }
+
+export function disposeMinibatch(batch: Minibatch): void {
+  mapMinibatch(batch, (tensor) => {
+    tensor.dispose();
+    return tensor;
+  });
+}

@@ -59,6 +59,13 @@ export function concatColumns(parts: readonly Rollout[]): Rollout {
   };
 }
 
+export function disposeRollout(rollout: Rollout): void {
+  mapRollout(rollout, (tensor) => {
+    tensor.dispose();
+    return tensor;
+  });
+}
+
 function need(tensor: Tensor | undefined, name: string): Tensor {
   if (!tensor) throw new Error(`internal: only some rollouts have ${name}`);
   return tensor;

@@ -122,6 +122,11 @@ const rollout: readonly MetricEntry[] = [
     "fraction",
     "Share of groups whose episodes all ended alike: their advantages are 0 and teach nothing",
   ),
+  entry(
+    "rollout/collections",
+    "rollouts",
+    "How often the step collected; with `resample_dead_groups` only, above 1 where groups were dead",
+  ),
 ];
 
 const environment: readonly MetricEntry[] = [

@@ -9,15 +9,14 @@ import {
   type Algorithm,
   type AlgorithmFamily,
   algorithms,
-  refillDeadGroups,
+  collectLiveGroups,
   shuffleAdvantages,
 } from "#algorithms";
 import { LocalWeightSync, Stream } from "#cluster";
 import { type CheckedConfig, type EnvironmentConfig, samplingMode } from "#config";
-import { concatColumns, mapMinibatch, mapRollout, type Rollout } from "#data";
+import { concatColumns, disposeMinibatch, disposeRollout, type Rollout } from "#data";
 import type { EnvCursor } from "#envs";
 import type { Rgb } from "#pictures";
-import type { Tensor } from "#tensor";
 import { type Decider, EnvWorker, EpisodeLog, type Learned } from "#workers";
 import {
   type ActorRanks,
@@ -146,19 +145,15 @@ export class Crew {
     const episodes = new EpisodeLog();
     const times = { env: 0, policy: 0 };
     if (this.canAbandon) this.#begun = this.stages.map(({ opened }) => opened.save(false));
-    let rollout = await this.#collectOnce(step, 0, { episodes, times, onProgress, signal });
-    const { group_size: size, resample_dead_groups: again = 0 } = this.#algorithm.settings;
-    for (let round = 1; this.#family.groups && round <= again; round++) {
-      const fresh = await this.#collectOnce(step, round, { episodes, times, onProgress, signal });
-      const refill = refillDeadGroups(rollout, fresh, size);
-      disposeRollout(rollout);
-      disposeRollout(fresh);
-      rollout = refill.rollout;
-      if (refill.dead === 0) break;
-    }
+    const collect = (round: number): Promise<Rollout> =>
+      this.#collectOnce(step, round, { episodes, times, onProgress, signal });
+    const { group_size: groupSize, resample_dead_groups: again = 0 } = this.#algorithm.settings;
+    const rounds = this.#family.groups ? again : 0;
+    const { rollout, collections } = await collectLiveGroups({ groupSize, rounds }, collect);
     this.#begun = undefined;
     const metrics = {
       ...episodes.metrics("env"),
+      ...(rounds > 0 && { "rollout/collections": collections }),
       "time/env/interact": times.env,
       "time/rollout/generate": times.policy,
     };
@@ -224,7 +219,7 @@ export class Crew {
     const tick = (): void => onProgress?.(++done, optimizerSteps);
     const others = this.actors.others.map((actor) => actor.call("learn", samples, step));
     const [learned] = await allOrCause([this.actors.first.learn(samples, step, tick), ...others]);
-    mapMinibatch(samples, disposed);
+    disposeMinibatch(samples);
     return learned as Learned;
   }
 
@@ -274,13 +269,4 @@ function joinEpochs(parts: readonly (readonly Rollout[])[]): Rollout {
   const joined = concatColumns(ordered);
   for (const part of ordered) disposeRollout(part);
   return joined;
-}
-
-export function disposeRollout(rollout: Rollout): void {
-  mapRollout(rollout, disposed);
-}
-
-function disposed(tensor: Tensor): Tensor {
-  tensor.dispose();
-  return tensor;
 }

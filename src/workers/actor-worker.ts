@@ -15,14 +15,21 @@ import {
 } from "#algorithms";
 import type { Stream } from "#cluster";
 import { type RunConfig, samplingMode } from "#config";
-import { type Minibatch, mapMinibatch, minibatchSize, selectSamples, sliceSamples } from "#data";
+import {
+  disposeMinibatch,
+  type Minibatch,
+  mapMinibatch,
+  minibatchSize,
+  selectSamples,
+  sliceSamples,
+} from "#data";
 import type { LearnOptions, Policy } from "#policies";
 import { UserError } from "#registry";
 import { keep, noGrad, scope, type Tensor, zeros } from "#tensor";
 import { ActorMemory, type Leaves } from "./actor-memory.ts";
 import { learningRateFactor } from "./learning-rate.ts";
 import { type Company, PolicyOptimizer } from "./optimizer.ts";
-import { disposeSamples, inOrder, liveRows } from "./sample-rows.ts";
+import { inOrder, liveRows } from "./sample-rows.ts";
 
 export interface ActorParts {
   readonly policy: Policy;
@@ -160,7 +167,7 @@ export class ActorWorker {
       criticWarmup: this.optimizer.warmsUp,
     };
     const own = scope(() => this.#select(samples, liveRows(whole, rows)));
-    disposeSamples(whole);
+    disposeMinibatch(whole);
     const { micro_batch_size: micro } = config.actor;
     const size = minibatchSize(own);
     const rounds = await this.#rounds(Math.ceil(size / micro));
@@ -172,7 +179,7 @@ export class ActorWorker {
       });
       await new Promise(setImmediate); // messages, timers and signals live on
     }
-    disposeSamples(own);
+    disposeMinibatch(own);
     const { norm, taken } = await this.optimizer.step();
     if (taken) totals.norm += norm;
     totals[taken ? "taken" : "skipped"]++;

@@ -2,7 +2,7 @@
 import { algorithms } from "#algorithms";
 import { Stream } from "#cluster";
 import type { RunConfig } from "#config";
-import { type Minibatch, mapMinibatch } from "#data";
+import { disposeMinibatch, type Minibatch } from "#data";
 import { type ActionSpec, type LoadOptions, loadPolicy, type Policy } from "#policies";
 import { type Device, ProcessGroup, type Tensor, useDevice } from "#tensor";
 import type { Bytes } from "./actor-memory.ts";
@@ -87,10 +87,7 @@ export async function openRemoteActor(options: ActorOptions): Promise<RemoteActo
   return {
     async learn(samples, step) {
       const learned = await actor.learn(samples, step);
-      mapMinibatch(samples, (tensor) => {
-        tensor.dispose();
-        return tensor;
-      });
+      disposeMinibatch(samples);
       return learned;
     },
     async restore(state, steps) {

@@ -1,5 +1,5 @@
 /** Which samples of a rollout a minibatch is made of. */
-import { type Minibatch, mapMinibatch } from "#data";
+import type { Minibatch } from "#data";
 import { type Tensor, zeros } from "#tensor";
 
 /**
@@ -15,11 +15,4 @@ export function liveRows({ mask }: Minibatch, rows: Tensor): Tensor {
 
 export function inOrder(samples: number, size: number): Tensor[] {
   return zeros([samples], { dtype: "int64" }).add(1).cumsum(0).sub(1).split(size, 0);
-}
-
-export function disposeSamples(samples: Minibatch): void {
-  mapMinibatch(samples, (tensor) => {
-    tensor.dispose();
-    return tensor;
-  });
 }
