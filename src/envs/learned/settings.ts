@@ -1,7 +1,7 @@
 /**
  * What a learned env is told, in the seeds' own keys, and what we add.
  *
- * The world's and the judge's own settings are parsed by their families; these are the env's. `learnedKeys` are also what the
+ * The world's and the reward model's own settings are parsed by their families; these are the env's. `learnedKeys` are also what the
  * strict sections of a configuration share (`../sections`), so that each setting is described once.
  */
 import { z } from "zod";
@@ -37,11 +37,11 @@ export const learnedKeys = {
     .int()
     .positive()
     .default(1)
-    .describe("frames in a row that must be judged successes"),
+    .describe("frames in a row in which the reward model must find success"),
   round_rewards: z
     .boolean()
     .default(true)
-    .describe("reward success alone, as the reference does; off: the judge's probability until then"),
+    .describe("reward success alone, as the reference does; off: the reward model's probability until then"),
   judge_threshold: z
     .number()
     .min(0)
@@ -51,11 +51,11 @@ export const learnedKeys = {
   judges: z
     .array(z.string())
     .nullish()
-    .describe("files of more judges of the same type: they vote with the first"),
+    .describe("files of more reward models of the same type: they vote with the first"),
   judge_vote: z
     .enum(["min", "mean", "median"])
     .default("min")
-    .describe("of several judges' probabilities; min: all must be convinced"),
+    .describe("of several reward models' probabilities; min: all must be convinced"),
   horizon_chunks: z
     .int()
     .positive()
@@ -79,7 +79,7 @@ export const learnedKeys = {
   random_judge: z
     .boolean()
     .default(false)
-    .describe("control run: success is drawn at random, at the rate at which the judge finds it"),
+    .describe("control run: success is drawn at random, at the rate at which the reward model finds it"),
   reference_quirks: z.boolean().default(false).describe("bring back the reference's flaws"),
 } as const;
 
