@@ -10,17 +10,13 @@ import { type Advantages, type Columns, release, withAdvantages } from "./advant
 import { atRewardLevel, episodeMask } from "./episode-mask.ts";
 import { deadGroups, episodeReturns, grouped, keptColumns, liveColumns } from "./groups.ts";
 import { alone } from "./ranks.ts";
-import type { AlgorithmSettings, GroupSettings } from "./settings.ts";
+import type { AlgorithmSettings } from "./settings.ts";
 import type { RewardLevel } from "./timeline.ts";
-
-export interface GroupContext extends Columns {
-  readonly settings: AlgorithmSettings & GroupSettings;
-}
 
 /** `compare`: returns of whole groups [groups, members] → advantages of the same shape. */
 export async function groupAdvantages(
   rollout: Rollout,
-  { settings, unmasked, ranks = alone }: GroupContext,
+  { settings, unmasked, ranks = alone }: Columns & { readonly settings: AlgorithmSettings },
   compare: (returns: Tensor) => Tensor,
 ): Promise<Advantages> {
   const { group_size: size, reward_type: level } = settings;
@@ -59,7 +55,7 @@ export async function groupAdvantages(
 }
 
 /** bool [B], where groups are left out; undefined: none is. */
-function keptBy(settings: GroupContext["settings"], returns: Tensor): Tensor | undefined {
+function keptBy(settings: AlgorithmSettings, returns: Tensor): Tensor | undefined {
   const { group_size: size, rewards_lower_bound: lower = 0, rewards_upper_bound: upper = 0 } = settings;
   const bounded = settings.filter_rewards ? keptColumns(returns, size, lower, upper) : undefined;
   if (!settings.filter_dead_groups) return bounded;

@@ -13,7 +13,7 @@ import type { ValueLoss } from "./value-loss.ts";
 const sumNames = [
   ...["elements", "ratio", "ratioDistance", "clippedRatio", "outside", "dualRatio", "logRatio"],
   ...["policyLoss", "policyLossAbs", "totalLoss", "valueLoss", "entropy", "entropyElements", "referenceKl"],
-  ...["valueElements", "valueOutside", "returns", "returnsSquared", "errors", "errorsSquared"],
+  ...["valueElements", "valueOutside", "returns", "returnsSquared", "errors", "errorsSquared", "ratios"],
 ] as const;
 type SumName = (typeof sumNames)[number];
 /** Parts of a micro-batch; those that its loss does not have are 0. */
@@ -39,6 +39,7 @@ export function ratioSums(
   const valid = mask?.unsqueeze(2);
   const over = (x: Tensor): Tensor => (valid ? x.double().mul(valid) : x.double()).sum();
   return {
+    ratios: ratio.shape[0] ?? 0, // samples whose loss has ratios, valid or not
     elements: countValid(ratio.shape, mask),
     ratio: over(ratio),
     ratioDistance: over(ratio.sub(1).abs()),
@@ -96,12 +97,14 @@ export function lossMetrics(sums: readonly number[], minibatches: number): Recor
   const metrics: Record<string, number> = {
     "train/actor/policy_loss": average("policyLoss"),
     "train/actor/policy_loss_abs": average("policyLossAbs"),
-    "train/actor/ratio": mean("ratio"),
-    "train/actor/ratio_abs": mean("ratioDistance"),
-    "train/actor/clipped_ratio": mean("clippedRatio"),
-    "train/actor/clip_fraction": mean("outside"),
-    "train/actor/dual_cliped_ratio": mean("dualRatio"),
-    "train/actor/approx_kl": -mean("logRatio"),
+    ...(sum("ratios") > 0 && {
+      "train/actor/ratio": mean("ratio"),
+      "train/actor/ratio_abs": mean("ratioDistance"),
+      "train/actor/clipped_ratio": mean("clippedRatio"),
+      "train/actor/clip_fraction": mean("outside"),
+      "train/actor/dual_cliped_ratio": mean("dualRatio"),
+      "train/actor/approx_kl": -mean("logRatio"),
+    }),
     ...(sum("entropyElements") > 0 && { "train/entropy_loss": sum("entropy") / sum("entropyElements") }),
     "train/loss": average("totalLoss"),
     "train/actor/reference_kl": average("referenceKl"),

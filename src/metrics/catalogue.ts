@@ -30,7 +30,7 @@ const training: readonly MetricEntry[] = [
   entry(
     "train/actor/policy_loss",
     "loss",
-    "The PPO or GRPO surrogate alone, after clipping and aggregation; near 0 at the first update of a step, where the ratio is 1",
+    "The surrogate of the policy gradient alone, after clipping and aggregation; near 0 at the first update of a step, where the ratio is 1",
     "actor/loss",
   ),
   entry(
