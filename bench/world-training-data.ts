@@ -1,7 +1,7 @@
 /** Recordings for the bench of world training: random pictures and actions, made in memory. */
 import type { Demonstrations } from "#recordings";
 import { type Device, Generator, ones, rand, randint, type Tensor, zeros } from "#tensor";
-import { RecordedFrames } from "../src/world-training/recorded-frames.ts";
+import { RecordedFrames } from "../src/world-training/frames/recorded-frames.ts";
 
 /** Episodes of `length` actions; every second frame shows success, so that a judge has both kinds. */
 export function randomRecordings(

@@ -1,23 +1,23 @@
 /** What the bench of world training trains: a small OpenSora world's networks, and Wan's denoiser. */
 import { type Device, scope, synchronize } from "#tensor";
 import { AutoencoderKL, WanVAE, wanSizes } from "#worlds";
-import { initialise } from "../src/world-training/initialise.ts";
-import { judgeCourse, judgeSettings } from "../src/world-training/judge.ts";
-import { autoencoderCourse, autoencoderSettings } from "../src/world-training/opensora-autoencoder.ts";
+import type { RecordedFrames } from "../src/world-training/frames/recorded-frames.ts";
+import { initialise } from "../src/world-training/learning/initialise.ts";
+import { type Course, withStreams } from "../src/world-training/learning/training-loop.ts";
+import type { Lesson } from "../src/world-training/learning/weight-training.ts";
+import { autoencoderCourse, autoencoderSettings } from "../src/world-training/opensora/autoencoder.ts";
 import {
   actionStatistics,
   denoiserCourse,
   denoiserSettings,
-} from "../src/world-training/opensora-denoiser.ts";
-import type { RecordedFrames } from "../src/world-training/recorded-frames.ts";
-import { throughPictures } from "../src/world-training/through-autoencoder.ts";
-import { type Course, withStreams } from "../src/world-training/training-loop.ts";
+} from "../src/world-training/opensora/denoiser.ts";
+import { throughPictures } from "../src/world-training/reward-model/through-autoencoder.ts";
+import { judgeCourse, judgeSettings } from "../src/world-training/reward-model/training.ts";
 import {
   wanAutoencoderSettings,
   wanDenoiserCourse,
   wanDenoiserSettings,
-} from "../src/world-training/wan-world-training.ts";
-import type { Lesson } from "../src/world-training/weight-training.ts";
+} from "../src/world-training/wan/denoiser.ts";
 import { randomRecordings } from "./world-training-data.ts";
 
 /** How a step is computed. */

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { collectSettingsSchema, recordingSettings } from "#recordings";
 import { findSuite, freshStartSeed, liberoFolder, type StartPurpose, suiteNames } from "#simulators";
 import { planEpisodes as planDemonstrations } from "../../src/cli/collect/collect.ts";
-import { planEpisodes as planRecordings } from "../../src/world-training/recording.ts";
-import { examJob } from "../../src/world-training/truth-source.ts";
+import { planEpisodes as planRecordings } from "../../src/world-training/recording/recording.ts";
+import { examJob } from "../../src/world-training/truth/truth-source.ts";
 import { SceneDrawer } from "../drawn-scenes.ts";
 import { Checks, type Proof } from "../proof.ts";
 

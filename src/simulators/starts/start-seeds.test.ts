@@ -3,8 +3,8 @@ import { test } from "node:test";
 import { planEpisodes as planDemonstrations } from "../../cli/collect/collect.ts";
 import { collectSettingsSchema } from "../../recordings/demonstrations/collect-settings.ts";
 import { recordingSettings } from "../../recordings/footage/recording-settings.ts";
-import { planEpisodes as planRecordings } from "../../world-training/recording.ts";
-import { examJob } from "../../world-training/truth-source.ts";
+import { planEpisodes as planRecordings } from "../../world-training/recording/recording.ts";
+import { examJob } from "../../world-training/truth/truth-source.ts";
 import { findSuite } from "../suites.ts";
 import {
   freshStartSeed,

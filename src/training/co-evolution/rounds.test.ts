@@ -3,7 +3,7 @@ import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { proportion } from "../../world-training/meters.ts";
+import { proportion } from "../../world-training/truth/meters.ts";
 import { appendRound, cutRounds, type Meters, type Round, roundMetrics } from "./rounds.ts";
 import { WorldVersions } from "./world-versions.ts";
 

@@ -1,0 +1,164 @@
+/**
+ * Trains a world's judge on recorded frames, real ones and ones that went through the world's autoencoder.
+ *
+ * At run time a judge sees imagined frames, so most of its lessons are decoded from latents with a little noise, and where the world can
+ * imagine already, some may be imagined (`dreamt_share`). A share of frames is shown under another task's name, with that task's truth: the
+ * instruction decides.
+ */
+import { join } from "node:path";
+import { z } from "zod";
+import { readTorchState, writeJsonFile, writeTorchState } from "#formats";
+import { UserError } from "#registry";
+import {
+  type JudgeLesson,
+  judgeLoss,
+  ResnetReward,
+  setLearning,
+  TaskResnetReward,
+  type TrainableJudge,
+  type TrunkWidths,
+} from "#rewards";
+import { noGrad, scope } from "#tensor";
+import type { RecordedFrames } from "../frames/recorded-frames.ts";
+import { dreamtBy } from "../imagined/dreamt-frames.ts";
+import { initialise } from "../learning/initialise.ts";
+import { stored, storedType } from "../learning/stored-weights.ts";
+import {
+  type Course,
+  type LoopHooks,
+  type Teacher,
+  trainingLoop,
+  withStreams,
+} from "../learning/training-loop.ts";
+import { WeightTraining, weightTrainingSettings } from "../learning/weight-training.ts";
+import { JudgeLessons, type LessonSources } from "./lessons.ts";
+import { throughAutoencoder } from "./through-autoencoder.ts";
+
+export const judgeSettings = weightTrainingSettings.extend({
+  steps: z.int().positive().default(3000),
+  batch_size: z.int().positive().default(256),
+  lr: z.number().positive().default(1e-3),
+  widths: z.array(z.int().positive()).length(4).default([32, 64, 96, 128]),
+  decoded_share: z
+    .number()
+    .min(0)
+    .max(1)
+    .default(0.7)
+    .describe("of lessons that went through the autoencoder"),
+  dreamt_share: z
+    .number()
+    .min(0)
+    .max(1)
+    .default(0)
+    .describe("of lessons that the world imagined from recorded starts and actions; it must be trained"),
+  dreamt_episodes: z.int().positive().default(600).describe("that are imagined for them, before training"),
+  latent_noise: z.number().min(0).default(0.15).describe("largest noise on their latents"),
+  success_share: z.number().min(0.05).max(0.95).default(0.4).describe("of lessons that show success"),
+  other_task_share: z.number().min(0).max(1).default(0.3).describe("of lessons shown under another task"),
+  failure_weight: z.number().positive().default(2),
+  init_from: z.string().nullish().describe("a world whose judge to go on from"),
+  file: z
+    .string()
+    .regex(/^[\w-]+$/)
+    .nullish()
+    .describe("name of its file without ending, for a second judge in the same folder (env.train.judges)"),
+  store: storedType,
+});
+export type JudgeSettings = z.infer<typeof judgeSettings>;
+
+export async function trainJudge(
+  frames: RecordedFrames,
+  settings: JudgeSettings,
+  world: string,
+  hooks: LoopHooks = {},
+): Promise<void> {
+  if (settings.decoded_share + settings.dreamt_share > 1)
+    throw new UserError(
+      `decoded_share (${settings.decoded_share}) and dreamt_share (${settings.dreamt_share}) are shares of the same lessons: together at most 1`,
+    );
+  const seen = throughAutoencoder(world, frames);
+  const { dreamt_share, dreamt_episodes: episodes, seed } = settings;
+  const dreamt =
+    dreamt_share > 0 ? await dreamtBy(world, frames, { episodes, seed, say: hooks.say }) : undefined;
+  const { judge, training, teacher } = judgeCourse(frames, { seen, dreamt }, settings);
+  await trainingLoop(training, frames.device, teacher, hooks);
+  await training.withAverages(async () => {
+    settleStatistics(judge, frames, settings, teacher);
+    setLearning(judge, false);
+    writeJudge(world, judge, frames, settings);
+  });
+  training.dispose();
+}
+
+export interface JudgeCourse extends Course<JudgeLesson> {
+  readonly judge: TrainableJudge;
+}
+
+/** Everything that steps need, before the first of them. */
+export function judgeCourse(
+  frames: RecordedFrames,
+  sources: LessonSources,
+  settings: JudgeSettings,
+): JudgeCourse {
+  const judge = newJudge(frames, settings);
+  const lessons = new JudgeLessons(frames, sources, settings);
+  const training = new WeightTraining(
+    judge.network,
+    weightTrainingSettings.strip().parse(settings),
+    (lesson: JudgeLesson) => judgeLoss(judge, lesson, settings.failure_weight),
+  );
+  setLearning(judge, true);
+  return { judge, training, teacher: (random) => lessons.draw(random) };
+}
+
+function newJudge(
+  { tasks, device }: RecordedFrames,
+  { widths, seed, init_from }: JudgeSettings,
+): TrainableJudge {
+  const trunk = widths as unknown as TrunkWidths;
+  const judge =
+    tasks.length > 1
+      ? new TaskResnetReward(
+          tasks,
+          { widths: trunk, tasks: tasks.length, embedding: 64, hidden: 256 },
+          { device },
+        )
+      : new ResnetReward(trunk, { device });
+  initialise(judge.network, seed);
+  if (init_from) {
+    const source = join(init_from, `${fileName(judge)}.pth`);
+    judge.network.loadState(readTorchState(source), { source });
+  }
+  return judge;
+}
+
+const fileName = (judge: TrainableJudge): string =>
+  judge instanceof TaskResnetReward ? "taskemb_resnet_rm" : "resnet_rm";
+
+/** Batch norms gathered the statistics of the weights in training; the averaged weights have their own. */
+function settleStatistics(
+  judge: TrainableJudge,
+  { device }: RecordedFrames,
+  { seed, steps }: JudgeSettings,
+  draw: Teacher<JudgeLesson>,
+): void {
+  for (let i = 0; i < 40; i++) {
+    noGrad(() =>
+      scope(() => {
+        const { pictures, tasks } = withStreams(seed, steps + i, device, draw);
+        judge.logits(pictures, tasks);
+      }),
+    );
+  }
+}
+
+function writeJudge(
+  world: string,
+  judge: TrainableJudge,
+  { tasks }: RecordedFrames,
+  { store, file }: JudgeSettings,
+): void {
+  const name = file ?? fileName(judge);
+  writeTorchState(join(world, `${name}.pth`), stored(judge.state(), store));
+  writeJsonFile(join(world, `${name}.json`), { type: judge.name, instructions: tasks });
+}
