@@ -13,15 +13,9 @@ import {
   startsText,
 } from "#training";
 import type { Command } from "./command.ts";
-import {
-  configNames,
-  parseRunArguments,
-  type RunArguments,
-  readingOf,
-  runOptions,
-} from "./train/arguments.ts";
-import { attendEngine } from "./train/attend-engine.ts";
-import { openScreen } from "./train/screen.ts";
+import { configNames, parseRunArguments, type RunArguments, readingOf, runOptions } from "./run/arguments.ts";
+import { attendEngine } from "./run/attend-engine.ts";
+import { openScreen } from "./run/screen.ts";
 
 const { resume: _onlyTraining, ...options } = runOptions;
 

@@ -12,7 +12,6 @@ import { type Rgb, tile } from "#pictures";
 import type { Learned } from "#workers";
 import { Abandoned, abandonable } from "./abandon.ts";
 import { modelFrom, restoreCrew } from "./checkpoint/content.ts";
-import { CheckpointKeeper } from "./checkpoint/keeper.ts";
 import { closedLoopMetrics, measureClosedLoop } from "./co-evolution/closed-loop.ts";
 import { CoEvolution } from "./co-evolution/co-evolution.ts";
 import { comparesDreams, GapWatch, gapMetrics } from "./co-evolution/gap-watch.ts";
@@ -21,6 +20,7 @@ import { type Collected, Crew } from "./crew.ts";
 import { type EvaluationResult, Evaluator } from "./evaluation/evaluate.ts";
 import { layOver, readWeights } from "./lay-over.ts";
 import type { Reporter } from "./reporter.ts";
+import { CheckpointKeeper } from "./run-folder/keeper.ts";
 import { RunFolder } from "./run-folder/run-folder.ts";
 
 export class Run {

@@ -34,8 +34,8 @@ import { TrainingStopped } from "#world-training";
 import type { Command } from "../command.ts";
 import { type NextCommand, nextText } from "../next-commands.ts";
 import { inEmptyFolder, inOwnFolder } from "../own-folder.ts";
+import { configNames } from "../run/arguments.ts";
 import { listenForStop, untilStopped } from "../stop-signals.ts";
-import { configNames } from "../train/arguments.ts";
 import { parseSftArguments, type SftArguments, sftOptions, sftUsage } from "./arguments.ts";
 import { makeBase } from "./starting-checkpoint.ts";
 

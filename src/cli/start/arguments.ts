@@ -5,7 +5,7 @@ import { parseArgs } from "node:util";
 import { z } from "zod";
 import { readJsonFile, writeJsonFile } from "#formats";
 import { UserError } from "#registry";
-import { parseRunArguments, runOptions } from "../train/arguments.ts";
+import { parseRunArguments, runOptions } from "../run/arguments.ts";
 
 /** `start.json`: the job's settings and how far it is. */
 const jobFile = z.strictObject({

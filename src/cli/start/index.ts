@@ -1,8 +1,8 @@
 /** `start`: the main job. Evaluates the shipped policy, improves it with reinforcement learning, and evaluates it again. */
 import { holdFolder, patienceOf } from "#training";
 import type { Command } from "../command.ts";
+import { configNames } from "../run/arguments.ts";
 import { exitCodeOf, leave } from "../stop-signals.ts";
-import { configNames } from "../train/arguments.ts";
 import { jobOptions, parseJob, requireUnused } from "./arguments.ts";
 import { MainJob, readJob } from "./job.ts";
 import { openJobScreen } from "./job-screen.ts";

@@ -5,9 +5,15 @@ import { checkpointRoot, dryRun, holdRunFolder, listCheckpoints, patienceOf, rea
 import type { Command } from "../command.ts";
 import { runEvaluation } from "../eval.ts";
 import { type NextCommand, nextText } from "../next-commands.ts";
-import { configNames, parseRunArguments, type RunArguments, readingOf, runOptions } from "./arguments.ts";
-import { attendEngine } from "./attend-engine.ts";
-import { openScreen } from "./screen.ts";
+import {
+  configNames,
+  parseRunArguments,
+  type RunArguments,
+  readingOf,
+  runOptions,
+} from "../run/arguments.ts";
+import { attendEngine } from "../run/attend-engine.ts";
+import { openScreen } from "../run/screen.ts";
 
 const { greedy: _1, starts: _2, "starts-per-task": _3, ...options } = runOptions; // those of evaluations alone
 

@@ -8,7 +8,7 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { readMetricsFile } from "#metrics";
 import { tinyCheckpoint, tinyOverrides } from "../../training/test-run.ts";
-import { parseRunArguments } from "./arguments.ts";
+import { parseRunArguments } from "../run/arguments.ts";
 import { trainCommand } from "./index.ts";
 
 const program = fileURLToPath(new URL("../../../bin/reverie.mjs", import.meta.url));

@@ -11,7 +11,7 @@ import { UserError } from "#registry";
 import { JudgeEnsemble, loadReward, type RewardModel, type RewardSettings } from "#rewards";
 import type { Device, DType } from "#tensor";
 import { worlds } from "#worlds";
-import type { Pictures } from "../recorders.ts";
+import type { Pictures } from "../films.ts";
 import { DreamFilm } from "./dream-film.ts";
 import { imaginedHorizon } from "./horizon.ts";
 import { LearnedEnv } from "./learned-env.ts";

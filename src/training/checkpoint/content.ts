@@ -16,10 +16,9 @@ import { readJsonFile, readSafetensors, writeJsonFile, writeSafetensors } from "
 import { UserError } from "#registry";
 import { keep, type Tensor } from "#tensor";
 import type { Crew } from "../crew.ts";
-import { runOriginSchema } from "../run-folder/lineage.ts";
-import type { RunIdentity } from "../run-folder/run-folder.ts";
 import { trainedOnAfter, writeTrainedOn } from "../trained-on.ts";
 import { versions } from "../versions.ts";
+import { type RunOrigin, runOriginSchema } from "./lineage.ts";
 
 const stateSchema = z.strictObject({
   format: z.literal(1),
@@ -54,6 +53,13 @@ const modelFolder = (folder: string): string => join(folder, "actor", "model");
 const optimizerFile = (folder: string): string => join(folder, "actor", "optimizer.safetensors");
 const envFile = (folder: string, stage: number): string => join(folder, "env", `${stage}.safetensors`);
 const stateFile = (folder: string): string => join(folder, "state.json");
+
+/** What a checkpoint says of its run. */
+export interface RunIdentity {
+  readonly run: RunOrigin;
+  readonly settings: Readonly<Record<string, unknown>>;
+  readonly base?: { readonly path: string; readonly fingerprint: string };
+}
 
 /** What a run must remember besides: of its world model, and of what it still owes. */
 export type WorldState = Pick<CheckpointState, "world" | "gap" | "unfinished">;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { readJsonFile, writeJsonFile } from "#formats";
 import { UserError } from "#registry";
-import { lineageSchema } from "./lineage.ts";
+import { lineageSchema } from "../checkpoint/lineage.ts";
 
 const schema = z.strictObject({
   format: z.literal(1),

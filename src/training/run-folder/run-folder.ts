@@ -10,21 +10,14 @@ import type { CheckedConfig } from "#config";
 import { FileLock, type Holder, holderText, isThisProcess, makeFolder } from "#formats";
 import { cutMetrics, metricsFile } from "#metrics";
 import { asUserError, UserError } from "#registry";
+import type { RunIdentity } from "../checkpoint/content.ts";
 import { pointLatest } from "../checkpoint/folder.ts";
 import { abandonedFolder, copyRecords, moveAside } from "./abandoned.ts";
-import type { RunOrigin } from "./lineage.ts";
 import { modelFingerprint } from "./model-fingerprint.ts";
 import { placesOf } from "./places.ts";
 import { writeRunFile } from "./run-file.ts";
-import { changeText, compareSettings, type Settings, settingsOf } from "./settings-changes.ts";
+import { changeText, compareSettings, settingsOf } from "./settings-changes.ts";
 import { namesOf, requireUnused, type StartingPoint, startingPoint } from "./starting-point.ts";
-
-/** What a checkpoint says of its run. */
-export interface RunIdentity {
-  readonly run: RunOrigin;
-  readonly settings: Settings;
-  readonly base?: { readonly path: string; readonly fingerprint: string };
-}
 
 /** Takes the folder for this process; undefined where this process has it already. `name`: of a part of the folder that is taken by itself. */
 export function holdFolder(folder: string, what: string, name = "run"): FileLock | undefined {

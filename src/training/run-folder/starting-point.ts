@@ -10,9 +10,17 @@ import { counted, metricsFile, readMetricsFile } from "#metrics";
 import { UserError } from "#registry";
 import { type CheckpointState, readState } from "../checkpoint/content.ts";
 import { latestOf, listCheckpoints, type Saved, writtenAt } from "../checkpoint/folder.ts";
+import {
+  branchFrom,
+  branchOf,
+  isOn,
+  type Lineage,
+  lineageOf,
+  type Marked,
+  newLineage,
+} from "../checkpoint/lineage.ts";
 import { findDamage } from "../checkpoint/manifest.ts";
 import type { RunPlaces } from "./abandoned.ts";
-import { branchFrom, branchOf, isOn, type Lineage, lineageOf, type Marked, newLineage } from "./lineage.ts";
 import { placesOf } from "./places.ts";
 import { type RunFile, readRunFile } from "./run-file.ts";
 

@@ -6,14 +6,21 @@
  */
 import { UserError } from "#registry";
 import { isDivergence, type Learned } from "#workers";
+import { fillCheckpoint, type WorldState } from "../checkpoint/content.ts";
+import {
+  keepNewest,
+  listCheckpoints,
+  markBest,
+  pointLatest,
+  type Saved,
+  writeCheckpoint,
+} from "../checkpoint/folder.ts";
+import { updateFault, WeightWatch } from "../checkpoint/sanity.ts";
 import type { Crew } from "../crew.ts";
-import { abandonedFolder, moveAside } from "../run-folder/abandoned.ts";
-import { placesOf } from "../run-folder/places.ts";
-import type { RunFolder } from "../run-folder/run-folder.ts";
-import { goOnCommand } from "../run-folder/starting-point.ts";
-import { fillCheckpoint, type WorldState } from "./content.ts";
-import { keepNewest, listCheckpoints, markBest, pointLatest, type Saved, writeCheckpoint } from "./folder.ts";
-import { updateFault, WeightWatch } from "./sanity.ts";
+import { abandonedFolder, moveAside } from "./abandoned.ts";
+import { placesOf } from "./places.ts";
+import type { RunFolder } from "./run-folder.ts";
+import { goOnCommand } from "./starting-point.ts";
 
 export class CheckpointKeeper {
   readonly #crew: Crew;
