@@ -79,7 +79,14 @@ export function doorNames(sources: readonly Source[], room: string): string[] {
   const lists = [...door.matchAll(/\bexport\s+(?:type\s+)?\{([^}]*)\}/g)].flatMap(([, list = ""]) =>
     list
       .split(",")
-      .map((item) => (item.trim().split(/\s+as\s+/).at(-1) ?? "").replace(/^type\s+/, ""))
+      .map((item) =>
+        (
+          item
+            .trim()
+            .split(/\s+as\s+/)
+            .at(-1) ?? ""
+        ).replace(/^type\s+/, ""),
+      )
       .filter(Boolean),
   );
   const own = [...door.matchAll(/^export\s+(?:async\s+)?(?:const|function|class|interface|type)\s+(\w+)/gm)];
