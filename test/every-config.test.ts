@@ -259,7 +259,16 @@ const mistakes: [overrides: string[], says: RegExp][] = [
     /has 5 errors:.*max_epochs: .*lr: .*total_num_envs: 7 is not/s,
   ],
   [["algorithm.adv_type=gae2"], /no algorithm .* named "gae2"; there are: gae, grpo/],
-  [["algorithm.loss_type=actor_critic"], /actor\.model\.add_value_head: must be true/],
+  [["algorithm.loss_type=actor_critic"], /algorithm\.loss_type: is actor_critic, but grpo has no critic/],
+  [
+    ["algorithm.adv_type=gae"],
+    /algorithm\.loss_type: is actor, but gae measures advantages against a critic/,
+  ],
+  [
+    ["algorithm.adv_type=gae", "algorithm.loss_type=actor_critic"],
+    /actor\.model\.add_value_head: must be true/,
+  ],
+  [["algorithm.adv_type=rloo"], /algorithm\.normalize_advantages: no such setting/],
   [["actor.model.model_type=openvla2"], /no policy named "openvla2"/],
   [["env.train.task_suite_name=libero_11"], /env\.train\.task_suite_name: expected "libero_spatial" or/],
   [["cluster.component_placement={env: 0-99}"], /needs number 99, but the cluster has 8 accelerators/],
@@ -296,7 +305,14 @@ test("settings that change nothing are named", async () => {
     await remarks("rollout.model.model_path=/another"),
     /rollout\.model\.model_path: has no effect: the policy that acts/,
   );
+  named(await remarks("+algorithm.gamma=0.9"), /algorithm\.gamma: has no effect: grpo does not discount/);
+  named(await remarks("+algorithm.value_clip=0.1"), /value_clip: has no effect: there is no critic to train/);
   named(await remarks("runner.max_epochs=0"), /runner\.max_epochs: is 0: nothing will be trained/);
+  const ppo = await plan("libero_10_ppo_openvlaoft", sixteen, "+algorithm.resample_dead_groups=2");
+  named(
+    ppo.checked.problems.map(({ path, message }) => `${path}: ${message}`),
+    /resample_dead_groups: has no effect: gae compares no groups/,
+  );
   const pi = await plan("libero_10_ppo_openpi", sixteen, "rollout.sampling_params.temperature_train=1.6");
   named(
     pi.checked.problems.map(({ path, message }) => `${path}: ${message}`),

@@ -87,7 +87,7 @@ export function valueSums(
 }
 
 /**
- * From the sums of a whole training step, over all ranks, to named metrics. `minibatches`: optimiser steps it
+ * From the sums of a whole training step, over all ranks, to named metrics. `minibatches`: optimizer steps it
  * had.
  */
 export function lossMetrics(sums: readonly number[], minibatches: number): Record<string, number> {

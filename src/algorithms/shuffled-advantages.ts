@@ -15,7 +15,7 @@ export interface ShuffleOptions {
   readonly decisions: number; // T
   /** One number per episode; with several (a critic's), each valid number is given another one's place. */
   readonly perEpisode: boolean;
-  /** Episodes that change places among themselves, neighbours; absent: all. */
+  /** Episodes that change places among themselves, neighbors; absent: all. */
   readonly groupSize?: number;
   readonly seed: number | bigint;
 }

@@ -60,17 +60,18 @@ const groups: Rule = ({ algorithm, env }, _, family) => {
 const critic: Rule = ({ algorithm, actor }, _, family) => {
   const { adv_type: name, loss_type: loss } = algorithm;
   const trains = loss === "actor_critic" || loss === "decoupled_actor_critic";
+  if (trains && family?.needsCritic === false)
+    return when(
+      true,
+      "algorithm.loss_type",
+      `is ${loss}, but ${name} has no critic: set loss_type: actor, or an adv_type with a critic`,
+    );
   return [
     ...when(
       !trains && family?.needsCritic === true,
       "algorithm.loss_type",
       `is ${loss}, but ${name} measures advantages against a critic, and this loss trains none: ` +
         "set loss_type: actor_critic and actor.model.add_value_head: True, or an adv_type without a critic",
-    ),
-    ...when(
-      trains && family?.needsCritic === false,
-      "algorithm.loss_type",
-      `is ${loss}, but ${name} has no critic: set loss_type: actor, or an adv_type with a critic`,
     ),
     ...when(
       trains && !actor.model.add_value_head,

@@ -69,7 +69,9 @@ test("a training step leaves no tensor behind", async () => {
   });
   await train(run);
   await run.close();
-  assert.deepEqual(counts.slice(2), [counts[1], counts[1]]);
+  // Fewer: the garbage collector has found what opening the run left to it.
+  const growth = counts.slice(2).map((count, i) => count - counts[i + 1]!);
+  assert.ok(growth.length === 2 && growth.every((more) => more <= 0), counts.join());
 });
 
 test("a run trains: weights move, every step is logged, and checkpoints can be loaded by anyone", async () => {
@@ -175,44 +177,45 @@ test("a reference policy, several update epochs, resampling, a success filter an
   assert.equal("train/entropy_loss" in metrics[0]!, false, "the filter left nothing to measure");
 });
 
-test("without any bonus, a training step makes the actions of a group's only success likelier and those of its failures less likely", async () => {
-  const settings = ["algorithm.entropy_bonus=0", "algorithm.filter_rewards=False", "actor.optim.lr=1e-3"];
-  const overrides = [
-    ...tinyOverrides({ model, logs: newFolder() }),
-    ...settings,
-    "actor.optim.lr_warmup_steps=0",
-  ];
-  const run = await Run.open(await readRun(grpo, { overrides }), silent);
-  await run.crew.syncWeights(0);
-  const collected = await run.crew.collect(0);
-  const { rewards } = collected.rollout; // [T, 4, C]; nothing succeeded, so the first episode of the first group is given a success
-  rewards
-    .select(1, 0)
-    .select(0, (rewards.shape[0] ?? 1) - 1)
-    .narrow(0, (rewards.shape[2] ?? 1) - 1, 1)
-    .add_(5);
-  const advantages = await run.crew.advantages(collected, 0);
-  const columns = 4;
-  const forwardInputs = Object.fromEntries(
-    Object.entries(advantages.samples.forwardInputs).map(([name, tensor]) => [name, tensor.clone()]),
-  );
-  const likelihoods = (): number[] =>
-    run.crew.actors.first.policy
-      .evaluate({ forwardInputs })
-      .logProbs.sum([1, 2])
-      .reshape([-1, columns])
-      .sum(0)
-      .toArray()
-      .map(Number);
-  const before = likelihoods();
-  const { metrics } = await run.crew.learn(advantages, 0);
-  const gained = likelihoods().map((now, column) => now - before[column]!);
-  await run.close();
-  assert.ok(metrics["train/actor/grad_norm"]! > 0);
-  assert.ok(metrics["train/entropy_loss"]! > 0, "entropy is measured without a bonus");
-  assert.ok(gained[0]! > 0 && gained[1]! < 0, gained.join());
-  assert.ok(gained[0]! > Math.max(...gained.slice(1)), gained.join());
-});
+for (const config of [grpo, grpo.replace("grpo", "rloo")])
+  test(`${config}: without any bonus, a step makes the actions of a group's only success likelier and those of its failures less likely`, async () => {
+    const settings = ["algorithm.entropy_bonus=0", "algorithm.filter_rewards=False", "actor.optim.lr=1e-3"];
+    const overrides = [
+      ...tinyOverrides({ model, logs: newFolder() }),
+      ...settings,
+      "actor.optim.lr_warmup_steps=0",
+    ];
+    const run = await Run.open(await readRun(config, { overrides }), silent);
+    await run.crew.syncWeights(0);
+    const collected = await run.crew.collect(0);
+    const { rewards } = collected.rollout; // [T, 4, C]; nothing succeeded, so the first episode of the first group is given a success
+    rewards
+      .select(1, 0)
+      .select(0, (rewards.shape[0] ?? 1) - 1)
+      .narrow(0, (rewards.shape[2] ?? 1) - 1, 1)
+      .add_(5);
+    const advantages = await run.crew.advantages(collected, 0);
+    const columns = 4;
+    const forwardInputs = Object.fromEntries(
+      Object.entries(advantages.samples.forwardInputs).map(([name, tensor]) => [name, tensor.clone()]),
+    );
+    const likelihoods = (): number[] =>
+      run.crew.actors.first.policy
+        .evaluate({ forwardInputs })
+        .logProbs.sum([1, 2])
+        .reshape([-1, columns])
+        .sum(0)
+        .toArray()
+        .map(Number);
+    const before = likelihoods();
+    const { metrics } = await run.crew.learn(advantages, 0);
+    const gained = likelihoods().map((now, column) => now - before[column]!);
+    await run.close();
+    assert.ok(metrics["train/actor/grad_norm"]! > 0);
+    assert.ok(metrics["train/entropy_loss"]! > 0, "entropy is measured without a bonus");
+    assert.ok(gained[0]! > 0 && gained[1]! < 0, gained.join());
+    assert.ok(gained[0]! > Math.max(...gained.slice(1)), gained.join());
+  });
 
 test("how far a policy has moved from its reference is reported: not at all, or far", async () => {
   const moved = async (lr: number): Promise<number> => {
