@@ -5,13 +5,14 @@
  * The limit is what this machine could do at best, from one world's step and frame measured alone: all cores stepping,
  * and the picture drawn by the graphics card meanwhile or, without one, by the same cores.
  */
+
 import { availableParallelism } from "node:os";
 import { SimulatorEnv, simulatorEnvSettings } from "#envs";
 import { Renderer } from "#mujoco";
+import { Mt19937 } from "#random";
 import { findSuite } from "#simulators";
 import { tensor } from "#tensor";
 import { readBddl } from "../src/simulators/engine/bddl.ts";
-import { Mt19937 } from "../src/simulators/engine/mt19937.ts";
 import { assembleScene } from "../src/simulators/engine/scene.ts";
 import { SceneSimulation } from "../src/simulators/engine/scene-simulation.ts";
 import type { BenchOptions } from "./main.ts";

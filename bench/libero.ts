@@ -7,9 +7,9 @@
  */
 
 import { Renderer, Simulation } from "#mujoco";
+import { Mt19937 } from "#random";
 import { liberoPack } from "#simulators";
 import { readBddl } from "../src/simulators/engine/bddl.ts";
-import { Mt19937 } from "../src/simulators/engine/mt19937.ts";
 import { assembleScene } from "../src/simulators/engine/scene.ts";
 import { SceneSimulation } from "../src/simulators/engine/scene-simulation.ts";
 import { preparedAssets } from "../test/parity/libero/prepared-assets.ts";

@@ -1,9 +1,9 @@
 /** A task of a suite with its expert and, if wanted, its camera: what the tabletop bench runs. */
 
+import { Mt19937 } from "#random";
 import { Renderer } from "../src/mujoco/index.ts";
 import { readBddl } from "../src/simulators/engine/bddl.ts";
 import { drawScene } from "../src/simulators/engine/draw-scene.ts";
-import { Mt19937 } from "../src/simulators/engine/mt19937.ts";
 import { assembleScene } from "../src/simulators/engine/scene.ts";
 import { SceneSimulation } from "../src/simulators/engine/scene-simulation.ts";
 import { beginEpisode, type EpisodeResult, runEpisode } from "../src/simulators/experts/episode.ts";

@@ -7,9 +7,10 @@
  * A world that sees 64 × 64 pixels knows a place to a part of a pixel; the row of that many millimetres is what agreement can be
  * expected of it, however well it has learnt.
  */
+
 import { parseArgs } from "node:util";
+import { Mt19937 } from "#random";
 import { openDemonstrations, ScenePlayer } from "#recordings";
-import { Mt19937 } from "#simulators";
 import { Generator, randn, type Tensor } from "#tensor";
 import { percent, successRate } from "#training";
 import { wholeNumber } from "../src/cli/option-values.ts";

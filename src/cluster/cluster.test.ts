@@ -4,7 +4,6 @@ import { UserError } from "#registry";
 import { keep, liveTensors, tensor, zeros } from "#tensor";
 import { LocalChannel } from "./channel.ts";
 import { threadLauncher } from "./launcher.ts";
-import { Stream } from "./streams.ts";
 import { LocalWeightSync } from "./weight-sync.ts";
 
 test("a channel keeps the order of each key, whoever comes first", async () => {
@@ -27,24 +26,6 @@ test("closing a channel ends those who wait, with the error where there is one",
   await assert.rejects(hoping, /the policy failed/);
   await assert.rejects(broken.receive("a"), /the policy failed/);
   await assert.rejects(broken.send("a", 1), /the policy failed/);
-});
-
-test("a stream is a function of seed, name and numbers, and of nothing else", () => {
-  const of = (seed: number) => Stream.ofRun(seed).branch("sampling", 3).seed(5, 7);
-  assert.equal(of(1), of(1));
-  const others = [
-    of(2),
-    Stream.ofRun(1).branch("shuffle", 3).seed(5, 7),
-    Stream.ofRun(1).branch("sampling", 4).seed(5, 7),
-    Stream.ofRun(1).branch("sampling", 3).seed(7, 5),
-  ];
-  assert.equal(new Set([of(1), ...others]).size, 5);
-});
-
-test("ten thousand streams have ten thousand seeds", () => {
-  const stream = Stream.ofRun(0).branch("sampling");
-  const seeds = Array.from({ length: 10_000 }, (_, i) => stream.seed(i % 100, Math.floor(i / 100)));
-  assert.equal(new Set(seeds).size, 10_000);
 });
 
 const adder = new URL("./test-worker.ts", import.meta.url).href;

@@ -1,4 +1,4 @@
-/** How a run's workers are started, talk to each other and share weights; and the run's random streams. */
+/** How a run's workers are started, talk to each other and share weights. */
 export { type Channel, LocalChannel } from "./channel.ts";
 export {
   type Launcher,
@@ -9,7 +9,6 @@ export {
   type WorkerSpec,
 } from "./launcher.ts";
 export { beatHeart, SilenceWatch } from "./silence-watch.ts";
-export { Stream } from "./streams.ts";
 export { packTensors, unpackTensors } from "./tensor-message.ts";
 export { endThread, openThread } from "./thread-worker.ts";
 export { copyWeights, LocalWeightSync, type WeightSync, type Weights } from "./weight-sync.ts";

@@ -2,7 +2,6 @@
 export { pictureSide, settleSteps } from "./bounds.ts";
 export { type BddlTask, readBddl } from "./engine/bddl.ts";
 export { drawScene } from "./engine/draw-scene.ts";
-export { Mt19937 } from "./engine/mt19937.ts";
 export type { InitStates } from "./engine/pack.ts";
 export type { Question } from "./engine/predicates.ts";
 export { robotState, robotStateSize } from "./engine/robot-state.ts";

@@ -12,11 +12,12 @@ import {
   collectLiveGroups,
   shuffleAdvantages,
 } from "#algorithms";
-import { LocalWeightSync, Stream } from "#cluster";
+import { LocalWeightSync } from "#cluster";
 import { type CheckedConfig, type EnvironmentConfig, samplingMode } from "#config";
 import { concatColumns, disposeMinibatch, disposeRollout, type Rollout } from "#data";
 import type { EnvCursor } from "#envs";
 import type { Rgb } from "#pictures";
+import { envSeedOffset, RandomStream } from "#random";
 import { type Decider, EnvWorker, EpisodeLog, type Learned } from "#workers";
 import {
   type ActorRanks,
@@ -62,7 +63,7 @@ export class Crew {
   readonly stages: readonly Stage[];
   readonly #players: EnvWorker;
   readonly #sync = new LocalWeightSync();
-  readonly #streams: Stream;
+  readonly #streams: RandomStream;
   readonly #family: AlgorithmFamily;
   readonly #algorithm: Algorithm;
   #sights: readonly Rgb[] = [];
@@ -83,7 +84,7 @@ export class Crew {
     this.actors = parts.actors;
     this.rollouts = parts.rollouts;
     this.stages = parts.stages;
-    this.#streams = Stream.ofRun(checked.config.runner.seed);
+    this.#streams = RandomStream.ofRun(checked.config.runner.seed);
     this.#family = parts.family;
     this.#algorithm = parts.family.open(checked.config.algorithm);
     const { env } = checked.config;
@@ -109,7 +110,7 @@ export class Crew {
     const stages = await openStages(checked, {
       section: config.env.train,
       slots: batchOf(checked).slots,
-      seedOffset: seedOffset(config.runner.seed),
+      seedOffset: envSeedOffset(config.runner.seed),
       say,
     });
     checkActions(actors.first.policy, stages);
@@ -255,9 +256,6 @@ async function allOrCause<T>(ranks: readonly Promise<T>[]): Promise<T[]> {
     });
   }
 }
-
-/** The default run keeps the configuration's own env seeds; other runs move all of them. */
-export const seedOffset = (runSeed: number): number => runSeed * 10_007;
 
 /** [stage][epoch] → columns in the order epoch, slot. The parts are freed. */
 function joinEpochs(parts: readonly (readonly Rollout[])[]): Rollout {

@@ -1,9 +1,10 @@
 /** A run inside a world model: the same loop, the same workers, another env. */
+
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Stream } from "#cluster";
 import { LearnedEnv, learnedEnvSettings } from "#envs";
 import { loadPolicy } from "#policies";
+import { RandomStream } from "#random";
 import { liveTensors } from "#tensor";
 import { EnvWorker, RolloutWorker } from "#workers";
 import { tinyJudge, tinyStarts, tinyWorld } from "../../test/worlds/tiny-world.ts";
@@ -41,7 +42,7 @@ test("a policy plays in an imagined env: finished slots rest, everything is reco
         worlds: { env: 1, rollout: 1, actor: 1 },
         sampling: { mode: "sample", temperature: 1, topK: 0 },
       },
-      (lines) => worker.interact(lines, Stream.ofRun(0)),
+      (lines) => worker.interact(lines, RandomStream.ofRun(0)),
     );
   const [first] = await play();
   const { logProbs, rewards } = first!.rollouts[0]!;

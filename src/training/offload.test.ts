@@ -1,4 +1,5 @@
 /** Models that leave the accelerator between phases change nothing but the memory. */
+
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { mkdtempSync } from "node:fs";
@@ -7,10 +8,10 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { algorithms } from "#algorithms";
-import { Stream } from "#cluster";
 import type { Minibatch } from "#data";
 import { environmentFamily } from "#envs";
 import type { Metrics } from "#metrics";
+import { RandomStream } from "#random";
 import { cudaAvailable } from "#tensor";
 import { ActorWorker, openPolicy } from "#workers";
 import { batchOf } from "./assemble.ts";
@@ -60,7 +61,7 @@ test("an actor that leaves between updates learns what one that stays learns, to
       runSteps: 3,
       decisions: batchOf(checked).decisions,
       leaves,
-      shuffle: Stream.ofRun(0).branch("shuffle"),
+      shuffle: RandomStream.ofRun(0).branch("shuffle"),
     });
     const metrics: Metrics[] = [];
     actor.memory.rest();

@@ -4,6 +4,7 @@
  * Every rank sees all samples and takes its share of each minibatch from one order that all ranks deal alike. So a minibatch has the same
  * samples whatever the number of ranks, and with gradients summed over ranks the result is the same too.
  */
+
 import {
   type Algorithm,
   alone,
@@ -13,7 +14,6 @@ import {
   type PartOfMinibatch,
   type Ranks,
 } from "#algorithms";
-import type { Stream } from "#cluster";
 import { type RunConfig, samplingMode } from "#config";
 import {
   disposeMinibatch,
@@ -24,6 +24,7 @@ import {
   sliceSamples,
 } from "#data";
 import type { LearnOptions, Policy } from "#policies";
+import type { RandomStream } from "#random";
 import { UserError } from "#registry";
 import { keep, noGrad, scope, type Tensor, zeros } from "#tensor";
 import { ActorMemory, type Leaves } from "./actor-memory.ts";
@@ -45,7 +46,7 @@ export interface ActorParts {
   readonly decisions: number; // T per column
   readonly leaves?: Leaves;
   /** The order of samples, by training step and update epoch. */
-  readonly shuffle: Stream;
+  readonly shuffle: RandomStream;
 }
 
 export interface Learned {

@@ -5,12 +5,13 @@
  * policy follows from both loops waiting at different moments. What is recorded, and under which random streams, depends on
  * a slot's number in the whole run only, so the number of workers and stages does not show in the samples.
  */
+
 import { bootstrapRewards } from "#algorithms";
-import type { Stream } from "#cluster";
 import type { EnvironmentConfig } from "#config";
 import { disposeObservation, type EnvStep, type Observation, type Rollout, RolloutRecorder } from "#data";
 import type { VectorEnv } from "#envs";
 import type { Rgb } from "#pictures";
+import type { RandomStream } from "#random";
 import { EpisodeLog, flaggedSlots } from "./episode-log.ts";
 import { lastSights } from "./last-sights.ts";
 import { decideFor } from "./partial-step.ts";
@@ -53,7 +54,7 @@ export class EnvWorker {
   /** All rollout epochs of one training step, all stages at once, each with its line. `stream` seeds the policy's draws. */
   async interact(
     lines: readonly PolicyLine[],
-    stream: Stream,
+    stream: RandomStream,
     onDecision?: (decisions: number) => void,
   ): Promise<Played[]> {
     this.#progress = onDecision;
@@ -74,7 +75,7 @@ export class EnvWorker {
     await Promise.all(this.stages.map(({ env }) => env.close()));
   }
 
-  async #playStage(stage: EnvStage, index: number, line: PolicyLine, stream: Stream): Promise<Played> {
+  async #playStage(stage: EnvStage, index: number, line: PolicyLine, stream: RandomStream): Promise<Played> {
     const episodes = new EpisodeLog();
     const rollouts: Rollout[] = [];
     const clock: Clock = { seconds: 0 };
@@ -99,7 +100,7 @@ export class EnvWorker {
     { env, firstSlot }: EnvStage,
     line: PolicyLine,
     first: Observation,
-    stream: Stream,
+    stream: RandomStream,
     { episodes, clock }: { episodes: EpisodeLog; clock: Clock },
   ): Promise<{ rollout: Rollout; last: Observation }> {
     const { decisions, critic } = this.#rules;

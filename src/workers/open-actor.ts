@@ -1,9 +1,10 @@
 /** Makes an actor rank from plain options: here, or in a thread of its own. */
+
 import { algorithms } from "#algorithms";
-import { Stream } from "#cluster";
 import type { RunConfig } from "#config";
 import { disposeMinibatch, type Minibatch } from "#data";
 import { type ActionSpec, type LoadOptions, loadPolicy, type Policy } from "#policies";
+import { RandomStream } from "#random";
 import { type Device, ProcessGroup, type Tensor, useDevice } from "#tensor";
 import type { Bytes } from "./actor-memory.ts";
 import { ActorWorker, type Learned } from "./actor-worker.ts";
@@ -30,7 +31,7 @@ export function openPolicy(
   { config, actionSpec, modelChanges }: Pick<ActorOptions, "config" | "actionSpec" | "modelChanges">,
   options: LoadOptions,
 ): Promise<Policy> {
-  const seed = Stream.ofRun(config.runner.seed).branch("initialisation").smallSeed();
+  const seed = RandomStream.ofRun(config.runner.seed).branch("initialisation").smallSeed();
   const cudaGraphs = config.rollout.enable_cuda_graph && (options.device ?? "cpu").startsWith("cuda");
   return loadPolicy({ ...config.actor.model, ...modelChanges }, { actionSpec, seed, cudaGraphs, ...options });
 }
@@ -61,7 +62,7 @@ export async function openActor(options: ActorOptions): Promise<ActorWorker> {
     decisions: options.decisions,
     ...(config.actor.enable_offload &&
       device !== "cpu" && { leaves: options.sharesWeights ? "optimizer" : "everything" }),
-    shuffle: Stream.ofRun(config.runner.seed).branch("shuffle"),
+    shuffle: RandomStream.ofRun(config.runner.seed).branch("shuffle"),
   });
 }
 

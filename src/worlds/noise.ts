@@ -6,6 +6,7 @@
  * `FixedSeedNoise` is the reference's Wan behaviour (the same noise at every call, dealt by slot), and
  * recorded noise can be given for parity.
  */
+import { pairSeed } from "#random";
 import { Generator, randn, scope, stack, type Tensor } from "#tensor";
 
 /** What the noise is for. A source may answer differently, and recorded noise is filed under these names. */
@@ -21,7 +22,7 @@ export class SlotNoise implements NoiseSource {
   readonly #generators: readonly Generator[];
 
   constructor(size: number, seed: number) {
-    this.#generators = Array.from({ length: size }, (_, slot) => new Generator(streamSeed(seed, slot)));
+    this.#generators = Array.from({ length: size }, (_, slot) => new Generator(pairSeed(seed, slot)));
   }
 
   draw(_purpose: NoisePurpose, slots: readonly number[], shape: readonly number[]): Tensor {
@@ -60,9 +61,4 @@ export class FixedSeedNoise implements NoiseSource {
       return stack(slots.map((slot) => all.select(0, slot)));
     });
   }
-}
-
-/** Spreads neighbouring slots over the 32-bit seeds (Knuth's multiplicative hash), run seed first. */
-function streamSeed(seed: number, slot: number): number {
-  return (Math.imul(seed + 1, 0x9e3779b1) ^ Math.imul(slot + 1, 0x85ebca6b)) >>> 0;
 }

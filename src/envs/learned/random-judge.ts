@@ -7,6 +7,7 @@
  * https://doi.org/10.1080/01621459.1958.10501452). So reward, endings and lengths look as in the true run, and no behaviour earns more than
  * another. What such a run gains is not learned from what the judge sees.
  */
+import { randomJudgeSeed } from "#random";
 import { UserError } from "#registry";
 import { Generator, rand, scope, type Tensor, tensor } from "#tensor";
 import { heldFrames, type SuccessCriterion } from "./success.ts";
@@ -37,7 +38,7 @@ export class RandomJudge {
       );
     this.#criterion = criterion;
     this.#chunk = chunk;
-    this.#generator = new Generator(seed + 0xd1ce);
+    this.#generator = new Generator(randomJudgeSeed(seed));
     this.#watched = Array.from({ length: size }, newlyWatched);
   }
 

@@ -5,6 +5,7 @@
  * start per group from a seeded stream, with the numbers that the reference's torch generator gives; a slot that
  * restarts on its own draws from a second stream, so that one kind of reset never shifts the other.
  */
+import { singleResetSeed } from "#random";
 import { UserError } from "#registry";
 import { Generator, randint, type Tensor, tensor } from "#tensor";
 
@@ -37,7 +38,7 @@ export class ResetIds {
     }
     this.#options = options;
     this.#scheduled = new Generator(seed);
-    this.#single = new Generator(seed + 0x5eed);
+    this.#single = new Generator(singleResetSeed(seed));
     this.#ids = this.#drawGroups();
   }
 

@@ -4,14 +4,14 @@
  * All starts of a suite are numbered: task 0's first, then task 1's, and so on. A group of slots shares its start, which
  * is what makes their returns comparable. Training draws at random, or walks through a shuffled list; evaluation deals
  * every start to exactly one instance, (task 0, trial 0), (task 1, trial 0), …, so that each counts once. Numbers and
- * order are those of the reference with one instance (NumPy's default generator, see pcg64.ts).
+ * order are those of the reference with one instance (NumPy's default generator, `Pcg64`).
  *
  * Where we depart: a training draw is made for the groups of all instances, in every instance alike, and each takes its
  * part; a slot that restarts on its own has a stream of its own. So the starts do not depend on how many workers and
  * pipeline stages share the slots.
  */
+import { Pcg64, slotResetSeed } from "#random";
 import { UserError } from "#registry";
-import { Pcg64 } from "./pcg64.ts";
 
 export interface ResetIdOptions {
   /** Stored starts of each task. */
@@ -117,11 +117,10 @@ export class ResetIds {
     return this.#options.specificId ?? this.#allowed[stream.integer(this.#allowed.length)]!;
   }
 
-  /** Far from all others: seeds of streams are spread by a large odd number. */
   #streamOf(slot: number): Pcg64 {
     const { seed, instance, groups, groupSize } = this.#options;
     const number = instance * groups * groupSize + slot; // among all slots of the run
-    const stream = this.#own.get(slot) ?? new Pcg64((seed + 1) * 1_000_003 + number);
+    const stream = this.#own.get(slot) ?? new Pcg64(slotResetSeed(seed, number));
     this.#own.set(slot, stream);
     return stream;
   }

@@ -5,7 +5,9 @@
  * reset; a slot whose episode is over, or whose evaluation pool is empty, rests until the next reset; slots of a group also share the poses
  * of their fixtures, which a stored start does not hold (they follow from the seed and the start's id).
  */
+
 import type { EnvStep, Observation } from "#data";
+import { sceneSeed } from "#random";
 import { UserError } from "#registry";
 import type { ChunkSight, ChunkWatcher, FilmView, SlotSnapshot, SlotStart } from "#simulators";
 import {
@@ -236,7 +238,7 @@ export class SimulatorEnv implements VectorEnv {
     const { task, trial } = locateStart(id, this.trials);
     const { kind, seed } = this.#starts;
     if (kind === "fresh") return { slot, task, trial, seed: freshStartSeed(seed, task, trial), fresh: true };
-    return { slot, task, trial, seed: (this.settings.seed + id) % 2 ** 32 };
+    return { slot, task, trial, seed: sceneSeed(this.settings.seed, id) };
   }
 
   /** A slot's chunk: rewards, flags, metrics, view. */

@@ -1,7 +1,8 @@
 /** Puts a world into the start that a job names, the same way for whoever then acts in it. */
 
+import { Mt19937 } from "#random";
 import type { InitStates, SceneSimulation, Suite } from "#simulators";
-import { drawFreshStart, drawScene, Mt19937 } from "#simulators";
+import { drawFreshStart, drawScene } from "#simulators";
 
 export interface EpisodeJob {
   /** Index within the suite. */

@@ -4,14 +4,15 @@
  * An episode depends on its job and the settings alone, never on what ran before it or in which process: any number of
  * workers makes the same files.
  */
+
 import { Renderer } from "#mujoco";
+import { Mt19937 } from "#random";
 import {
   ActionNoise,
   assembleScene,
   drawMistakes,
   expertKit,
   findSuite,
-  Mt19937,
   readBddl,
   robotState,
   runEpisode,

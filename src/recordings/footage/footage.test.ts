@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { readSafetensors } from "#formats";
-import { Mt19937 } from "../../simulators/engine/mt19937.ts";
+import { Mt19937 } from "#random";
 import { EpisodeEnd } from "./episode-end.ts";
 import { recordingSettings } from "./recording-settings.ts";
 import { ScenePlayer } from "./scene-player.ts";

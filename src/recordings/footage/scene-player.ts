@@ -4,9 +4,10 @@
  * Unlike the vector env it draws fresh starts, shows every frame and answers the goals of all tasks. An episode depends
  * on its job and its actions alone.
  */
+
 import { type Model, Renderer } from "#mujoco";
+import type { Mt19937 } from "#random";
 import { UserError } from "#registry";
-import type { Mt19937 } from "#simulators";
 import {
   assembleScene,
   findSuite,

@@ -5,12 +5,12 @@
  * commands, strong noise) and wrong objects show what failing looks like; the mixture is that of a trial that worked.
  */
 
+import { Mt19937 } from "#random";
 import {
   ActionNoise,
   drawMistakes,
   expertKit,
   type MistakeOptions,
-  Mt19937,
   type NoiseOptions,
   sceneTruth,
   TaskExpert,

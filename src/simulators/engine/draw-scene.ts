@@ -5,7 +5,7 @@
  * `scene-reset.ts`): `drawScene` is what an env draws that was never reset before, `drawAfterReset` what it draws at its first
  * reset after construction, which is where evaluations take their fixtures from.
  */
-import type { Mt19937 } from "./mt19937.ts";
+import type { Mt19937 } from "#random";
 import { PlacementError } from "./placement.ts";
 import type { SceneSimulation } from "./scene-simulation.ts";
 

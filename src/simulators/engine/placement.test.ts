@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { Model, Simulation } from "#mujoco";
+import { Mt19937 } from "#random";
 import { parseBddl } from "./bddl.ts";
-import { Mt19937 } from "./mt19937.ts";
 import { drawPlacements, jointDraws, PlacementError } from "./placement.ts";
 import { assembleScene } from "./scene.ts";
 import { ownedByReset, resetScene, setFixturePoses } from "./scene-reset.ts";

@@ -6,9 +6,9 @@
  * (redrawn until it clears what is already placed), then an angle. A fixture's pose goes into the model and is not part
  * of a stored state, so replaying an episode needs these very bits, or the poses themselves (`fixturePoses`).
  */
+import type { Mt19937 } from "#random";
 import { UserError } from "#registry";
 import type { Predicate, Region } from "./bddl.ts";
-import type { Mt19937 } from "./mt19937.ts";
 import type { AxisRotation, JointCondition, Quaternion, Range, Vector3 } from "./pack.ts";
 import { composeRotations, rotateBy, turn } from "./placement-rotation.ts";
 import type { Scene } from "./scene.ts";

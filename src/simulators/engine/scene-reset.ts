@@ -5,8 +5,9 @@
  * list of joint draws is never emptied, so the n-th reset of an environment makes them n + 1 times; `repetitions` says
  * how often. The simulation must own `body_pos` and `body_quat`: fixtures stand in the model, not in qpos.
  */
+
 import type { Simulation } from "#mujoco";
-import type { Mt19937 } from "./mt19937.ts";
+import type { Mt19937 } from "#random";
 import type { Quaternion, Vector3 } from "./pack.ts";
 import { drawPlacements, jointDraws, type Placement } from "./placement.ts";
 import type { Scene } from "./scene.ts";

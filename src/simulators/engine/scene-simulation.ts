@@ -6,11 +6,12 @@
  * give bit-identical positions for a third of the work. Success and observations are read when and as
  * stale as LIBERO reads them (see `predicates.ts`, `observation-phase.ts`).
  */
+
 import { Model, Simulation } from "#mujoco";
+import type { Mt19937 } from "#random";
 import { UserError } from "#registry";
 import { type ArmLayout, armLayout, type GripperLayout, gripperLayout } from "./arm-layout.ts";
 import { GripperControl } from "./gripper.ts";
-import type { Mt19937 } from "./mt19937.ts";
 import { DriftingPhase, LastSubstep, type ObservationPhase } from "./observation-phase.ts";
 import { OscPose } from "./osc-pose.ts";
 import type { Placement } from "./placement.ts";

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { test } from "node:test";
+import { Mt19937 } from "#random";
 import { parseBddl, readBddl } from "../engine/bddl.ts";
 import { drawScene } from "../engine/draw-scene.ts";
-import { Mt19937 } from "../engine/mt19937.ts";
 import { assembleScene } from "../engine/scene.ts";
 import { SceneSimulation } from "../engine/scene-simulation.ts";
 import { liberoFolder } from "../libero/folder.ts";

@@ -4,7 +4,7 @@
  * A world model that has seen only successes imagines that every grasp holds. Missed grasps, misplaced drops and the
  * wrong object teach it otherwise.
  */
-import type { Mt19937 } from "../engine/mt19937.ts";
+import type { Mt19937 } from "#random";
 import type { Point } from "./expert.ts";
 
 export interface MistakeOptions {

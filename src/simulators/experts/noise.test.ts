@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Mt19937 } from "../engine/mt19937.ts";
+import { Mt19937 } from "#random";
 import { ActionNoise, noNoise } from "./noise.ts";
 
 const still = Float64Array.of(0, 0, 0, 0, 0, 0, -1);

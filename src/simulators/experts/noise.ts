@@ -5,7 +5,7 @@
  * then a turned gripper command; the expert's own answer stays the label. Noise that lasts pushes the hand to places it
  * would not see otherwise, from which the labels lead back.
  */
-import type { Mt19937 } from "../engine/mt19937.ts";
+import type { Mt19937 } from "#random";
 import type { Action } from "./expert.ts";
 import { clamp } from "./motion.ts";
 

@@ -1,14 +1,15 @@
 /** Scenes built from BDDL against scenes that Python LIBERO built: same compiled model, same drawn starts. */
+
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { readNpz } from "#formats";
 import { Model, Simulation } from "#mujoco";
+import { Mt19937 } from "#random";
 import { liberoForTests } from "../../../test/libero-assets.ts";
 import { needsShared, sharedFolder } from "../../../test/shared.ts";
 import { readBddl } from "../engine/bddl.ts";
-import { Mt19937 } from "../engine/mt19937.ts";
 import { assembleScene } from "../engine/scene.ts";
 import { ownedByReset, resetScene } from "../engine/scene-reset.ts";
 import { liberoPack } from "./pack.ts";

@@ -5,12 +5,13 @@
  * and a picture is drawn only of the last moment of a chunk unless somebody films. Everything a slot does follows from
  * its start and its actions, so another host that is given a slot's snapshot goes on with the same bits.
  */
+
 import { createHash } from "node:crypto";
 import { type Model, Renderer } from "#mujoco";
+import { Mt19937 } from "#random";
 import { UserError } from "#registry";
 import { readBddl } from "../engine/bddl.ts";
 import { drawAfterReset } from "../engine/draw-scene.ts";
-import { Mt19937 } from "../engine/mt19937.ts";
 import { robotState } from "../engine/robot-state.ts";
 import { assembleScene, type Scene } from "../engine/scene.ts";
 import { actionSize, SceneSimulation } from "../engine/scene-simulation.ts";

@@ -3,8 +3,8 @@
  *
  * The same samplers as for stored starts: LIBERO's placement, and for our tabletop also the hand's way to its place.
  */
+import { Mt19937 } from "#random";
 import { type DrawScene, drawAfterReset, drawScene } from "../engine/draw-scene.ts";
-import { Mt19937 } from "../engine/mt19937.ts";
 import type { SceneSimulation } from "../engine/scene-simulation.ts";
 import { drawStart } from "../tabletop/make-starts.ts";
 import { isMirrored } from "../tabletop/suites.ts";

@@ -4,8 +4,8 @@
  * Deterministic: start `i` of a task depends on the task's seed and `i` alone. Tasks that speak of neighbours ("next to
  * the blue can") have their odd starts mirrored left to right, so that a side alone never tells the answer.
  */
+import { Mt19937 } from "#random";
 import { type DrawScene, drawScene } from "../engine/draw-scene.ts";
-import { Mt19937 } from "../engine/mt19937.ts";
 import type { SceneSimulation } from "../engine/scene-simulation.ts";
 import { sceneTruth } from "../experts/scene-truth.ts";
 

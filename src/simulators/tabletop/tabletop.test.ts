@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { Mt19937 } from "#random";
 import { readBddl } from "../engine/bddl.ts";
 import { drawScene } from "../engine/draw-scene.ts";
-import { Mt19937 } from "../engine/mt19937.ts";
 import { assembleScene } from "../engine/scene.ts";
 import { SceneSimulation } from "../engine/scene-simulation.ts";
 import { beginEpisode, runEpisode } from "../experts/episode.ts";

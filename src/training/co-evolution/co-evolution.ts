@@ -6,11 +6,13 @@
  * it to the user. Here a round is part of a training step: it blocks the run, so that what follows is imagined by one world throughout, and
  * the version of the world is part of every checkpoint. A failed round is reported and leaves the world as it is.
  */
+
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { CheckedConfig, EnvironmentConfig } from "#config";
 import { withWorldFolder, worldFolder } from "#envs";
 import type { Metrics } from "#metrics";
+import { refreshSeed } from "#random";
 import { infoPath, openDemonstrations } from "#recordings";
 import { UserError } from "#registry";
 import { openJudge, type RefreshSettings, refreshSettings, requireLearner } from "#world-training";
@@ -193,7 +195,7 @@ export class CoEvolution {
       batch: measuredTogether,
       threshold,
       hold_frames: holdFrames,
-      seed: config.runner.seed + step,
+      seed: refreshSeed(config.runner.seed, step),
     });
   }
 

@@ -4,11 +4,13 @@
  * The policy is saved first and read by the processes that play; both sets are made at the same time. Their starts are drawn fresh, never
  * those of evaluations, from seeds that depend on the run's seed and the step alone.
  */
+
 import { mkdirSync, rmSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import type { RunConfig } from "#config";
 import type { Policy } from "#policies";
+import { recordingSeed } from "#random";
 import { recordingSettings } from "#recordings";
 import { type RecordingProgress, recordEpisodes } from "#world-training";
 import { trainingTemperature } from "./closed-loop.ts";
@@ -91,9 +93,4 @@ function orderOf(
       ...(dreams && { world: dreams.world }),
     },
   };
-}
-
-/** 1000 to 3999: worlds are made from smaller ones by hand. Rounds of a run never share one in 3000 steps. */
-function recordingSeed(runSeed: number, step: number): number {
-  return 1000 + ((runSeed * 613 + step) % 3000);
 }

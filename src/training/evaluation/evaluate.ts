@@ -1,11 +1,11 @@
 /** Evaluates a policy in `env.eval`: all workers together, some passes over the starts, one result. */
-import { Stream } from "#cluster";
+
 import { type CheckedConfig, evaluationSlots, type SamplingMode, samplingMode } from "#config";
 import type { OpenedEnv } from "#envs";
+import { envSeedOffset, RandomStream } from "#random";
 import { UserError } from "#registry";
 import { type Decider, EpisodeLog, type PolicyLine } from "#workers";
 import { openStages, type Stage } from "../assemble.ts";
-import { seedOffset } from "../crew.ts";
 import { playTogether } from "../play-together.ts";
 import {
   type EpisodeResult,
@@ -74,7 +74,7 @@ export class Evaluator {
       onProgress?.(Math.min(done, total()), total());
     };
     const rules = {
-      stream: Stream.ofRun(config.runner.seed).branch("evaluation"),
+      stream: RandomStream.ofRun(config.runner.seed).branch("evaluation"),
       autoReset: section.auto_reset,
       extent: part,
       decisions: extent === "all" && stages[0]?.opened.pool ? Number.POSITIVE_INFINITY : decisions,
@@ -121,7 +121,7 @@ export class Evaluator {
     this.#stages ??= await openStages(this.#checked, {
       section: this.#section(),
       slots: this.#slots(),
-      seedOffset: seedOffset(this.#checked.config.runner.seed),
+      seedOffset: envSeedOffset(this.#checked.config.runner.seed),
       say: this.#say,
     });
     return this.#stages;

@@ -4,9 +4,10 @@
  * The policy's draws are seeded by pass, start and decision: the result does not depend on how many envs play at once, and two
  * policies that are compared face the same starts with the same luck.
  */
-import type { Stream } from "#cluster";
+
 import { disposeObservation, type EnvStep, type Observation } from "#data";
 import type { OpenedEnv, StartPool } from "#envs";
+import type { RandomStream } from "#random";
 import { decideFor, disposeStep, EpisodeLog, flaggedSlots, type PolicyLine } from "#workers";
 
 export interface EpisodeResult {
@@ -28,7 +29,7 @@ export const startsWithin = (count: number, share: number): number =>
 
 export interface PassRules {
   readonly pass: number;
-  readonly stream: Stream;
+  readonly stream: RandomStream;
   readonly autoReset: boolean;
   /** Which part of every task's starts is played, read at every decision: an evaluation may be shortened while it runs. */
   readonly extent?: EvaluationShare | undefined;

@@ -3,15 +3,15 @@
  *
  * The policy sees the small pictures that it knows; a larger camera and an overview film it for people.
  */
-import { Stream } from "#cluster";
+
 import { type CheckedConfig, samplingMode } from "#config";
 import { disposeObservation } from "#data";
 import { environmentFamily } from "#envs";
 import type { Policy } from "#policies";
+import { envSeedOffset, RandomStream } from "#random";
 import { UserError } from "#registry";
 import { type ChunkWatcher, findSuite } from "#simulators";
 import { disposeStep, flaggedSlots, openPolicy, RolloutWorker } from "#workers";
-import { seedOffset } from "../crew.ts";
 
 export interface FilmedEpisode {
   readonly instruction: string;
@@ -53,7 +53,7 @@ async function play(
   const films = starts.map(() => ({ instruction: "", frames: [] as Uint8Array[], success: false }));
   const { env } = await openEnv(checked, starts.length, filmer(films), pixels);
   const worker = new RolloutWorker(policy);
-  const stream = Stream.ofRun(config.runner.seed).branch("evaluation");
+  const stream = RandomStream.ofRun(config.runner.seed).branch("evaluation");
   const sampling = samplingMode(config, "eval");
   const over = starts.map(() => false);
   let observation = await env.reset({ ids: idsOf(checked, starts) });
@@ -104,7 +104,7 @@ async function openEnv({ config }: CheckedConfig, size: number, watcher: ChunkWa
   return family.open(
     { ...section, ...once },
     {
-      ...{ size, firstSlot: 0, slots: size, seedOffset: seedOffset(config.runner.seed), device: "cpu" },
+      ...{ size, firstSlot: 0, slots: size, seedOffset: envSeedOffset(config.runner.seed), device: "cpu" },
       watcher,
       film: { width: pixels, height: pixels, overview: true },
     },

@@ -1,6 +1,6 @@
 /** Where a simulated episode and a dream of it begin: the same scene, seen once. */
+import { Mt19937 } from "#random";
 import type { EpisodeJob, PlayedScene, ScenePlayer } from "#recordings";
-import { Mt19937 } from "#simulators";
 import { type Generator, type Tensor, tensor, zeros } from "#tensor";
 import { fromBytes, toBytes, type WorldStart } from "#worlds";
 import { robotPose } from "../frames/robot-pose.ts";

@@ -4,10 +4,12 @@
  * Both go through it at run time: what an episode looks like, and where the hand is to go. Eight times smaller on each
  * side, like Stable Diffusion's, but with more channels, because small pictures leave few positions.
  */
+
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { writeJsonFile, writeTorchState } from "#formats";
+import { xorshift32 } from "#random";
 import { cat, type Generator, keep, randint, randn, scope, type Tensor } from "#tensor";
 import {
   type AutoencoderKL,
@@ -25,7 +27,7 @@ import {
   pictureAutoencoderSettings,
 } from "../learning/picture-autoencoder.ts";
 import { stored } from "../learning/stored-weights.ts";
-import { type LoopHooks, randomNumbers, type Teacher, trainingLoop } from "../learning/training-loop.ts";
+import { type LoopHooks, type Teacher, trainingLoop } from "../learning/training-loop.ts";
 import { WeightTraining, weightTrainingSettings } from "../learning/weight-training.ts";
 import { drawHands, handView, recordedPoses } from "./view.ts";
 
@@ -102,7 +104,7 @@ function teacher(
 
 function someDrawings(frames: RecordedFrames, seed: number): Tensor {
   const poses = recordedPoses(frames);
-  const numbers = randomNumbers(seed);
+  const numbers = xorshift32(seed);
   const chosen = Array.from({ length: Math.min(drawnSample, poses.length) }, () => {
     return poses[Math.floor(numbers() * poses.length)]!;
   });

@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { randomNumbers } from "../learning/training-loop.ts";
+import { xorshift32 } from "#random";
 import { drawWindowStart } from "./window-starts.ts";
 
 function drawn(length: number, aligned: number): number[] {
-  const random = randomNumbers(1);
+  const random = xorshift32(1);
   return Array.from({ length: 4000 }, () => drawWindowStart(length, { chunk: 8, aligned }, random));
 }
 

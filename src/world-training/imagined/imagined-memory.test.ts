@@ -3,6 +3,7 @@ import { cpSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { xorshift32 } from "#random";
 import { clockWorld } from "../../../test/worlds/clock-world.ts";
 import { tinyRecording } from "../../../test/worlds/tiny-recording.ts";
 import { evacAutoencoderSettings, trainEvacAutoencoder } from "../evac/autoencoder.ts";
@@ -10,7 +11,7 @@ import { trainEvacDenoiser } from "../evac/denoiser.ts";
 import { recallOf } from "../evac/lessons.ts";
 import { evacDenoiserSettings } from "../evac/settings.ts";
 import { RecordedFrames, WindowSampler } from "../frames/recorded-frames.ts";
-import { type LoopHooks, randomNumbers } from "../learning/training-loop.ts";
+import type { LoopHooks } from "../learning/training-loop.ts";
 import { autoencoderSettings, trainAutoencoder } from "../opensora/autoencoder.ts";
 import { denoiserSettings, trainDenoiser } from "../opensora/denoiser.ts";
 import {
@@ -45,7 +46,7 @@ test("every window of an imagined episode from the second chunk on remembers wha
 test("a memory's rows are what was imagined after as many actions, but for the episode's first frame; new rows are recorded ones", async () => {
   const memory = await imagined(1);
   const sampler = new WindowSampler(frames, { memory: 4, chunk, recall: recallOf(4), imagined: memory });
-  const rows = sampler.draw(30, randomNumbers(2));
+  const rows = sampler.draw(30, xorshift32(2));
   const [remembered, fresh] = [rows.memory.toArray().map(Number), rows.fresh.toArray().map(Number)];
   const grey = memory.dreamt.pictures.select(3, 0).select(2, 0).select(1, 0).toArray().map(Number);
   for (let i = 0; i < 30; i++) {
@@ -63,7 +64,7 @@ test("a memory's rows are what was imagined after as many actions, but for the e
 
 test("half of the lessons remember what was imagined where half are asked for", async () => {
   const sampler = new WindowSampler(frames, { memory: 4, chunk, imagined: await imagined(0.5) });
-  const rows = sampler.draw(400, randomNumbers(5)).memory.toArray().map(Number);
+  const rows = sampler.draw(400, xorshift32(5)).memory.toArray().map(Number);
   const share = rows.filter((row) => row >= frames.count).length / rows.length;
   assert.ok(Math.abs(share - 0.5) < 0.08, `${share}`);
 });

@@ -4,8 +4,10 @@
  * What a step draws depends on the seed and the step alone, so that a resumed run takes the same steps as one that was
  * never interrupted. A time limit ends a run early with its schedule complete; such a run is not repeatable to the bit.
  */
+
 import { existsSync } from "node:fs";
 import { readSafetensors, writeSafetensors } from "#formats";
+import { pairSeed, xorshift32 } from "#random";
 import { UserError } from "#registry";
 import { type Device, findNotFinite, Generator, scope } from "#tensor";
 import type { Lesson, WeightTraining } from "./weight-training.ts";
@@ -155,27 +157,12 @@ function requireFinite<L extends Lesson<L>>(
 
 /** Runs `body` with the random streams of one step. */
 export function withStreams<T>(seed: number, step: number, device: Device, body: (r: StepRandom) => T): T {
-  const own = stepSeed(seed, step);
+  const own = pairSeed(seed, step);
   const [host, onDevice] = [new Generator(own), new Generator(own, device)];
   try {
-    return body({ numbers: randomNumbers(own), host, device: onDevice });
+    return body({ numbers: xorshift32(own), host, device: onDevice });
   } finally {
     host.dispose();
     onDevice.dispose();
   }
-}
-
-const stepSeed = (seed: number, step: number): number =>
-  (Math.imul(seed + 1, 0x9e3779b1) ^ Math.imul(step + 1, 0x85ebca6b)) >>> 0;
-
-/** A repeatable stream of numbers in [0, 1) (xorshift32). */
-export function randomNumbers(seed: number): () => number {
-  let state = (seed ^ 0x9e3779b9) >>> 0 || 1;
-  return () => {
-    state ^= state << 13;
-    state ^= state >>> 17;
-    state ^= state << 5;
-    state >>>= 0;
-    return state / 2 ** 32;
-  };
 }

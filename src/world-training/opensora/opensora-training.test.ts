@@ -5,13 +5,14 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { openLearnedEnv } from "#envs";
 import { readSafetensors } from "#formats";
+import { xorshift32 } from "#random";
 import { loadReward } from "#rewards";
 import { noGrad, tensor, zeros } from "#tensor";
 import { loadOpenSoraAutoencoder } from "#worlds";
 import { tinyRecording } from "../../../test/worlds/tiny-recording.ts";
 import { RecordedFrames, WindowSampler } from "../frames/recorded-frames.ts";
 import { writeStarts } from "../frames/starts.ts";
-import { randomNumbers, type StepProgress } from "../learning/training-loop.ts";
+import type { StepProgress } from "../learning/training-loop.ts";
 import { refreshSettings, refreshWorld, verdict } from "../refresh/refresh.ts";
 import { judgeSettings, trainJudge } from "../reward-model/training.ts";
 import { proportion } from "../truth/meters.ts";
@@ -43,7 +44,7 @@ function losses(): {
 
 test("a window's memory repeats an episode's first frame, and its actions lead to its frames", () => {
   const sampler = new WindowSampler(frames, { memory: 4, chunk: 8 });
-  const { memory, fresh, actions } = sampler.draw(64, randomNumbers(1));
+  const { memory, fresh, actions } = sampler.draw(64, xorshift32(1));
   const firsts = new Set(frames.episodes.map(({ first }) => first));
   for (let row = 0; row < 64; row++) {
     const [old, next, done] = [memory, fresh, actions].map((each) =>

@@ -7,6 +7,7 @@
  */
 
 import type { Policy } from "#policies";
+import { Mt19937 } from "#random";
 import {
   EpisodeEnd,
   type EpisodeJob,
@@ -16,7 +17,6 @@ import {
   type RecordingSettings,
   type ShardRecorder,
 } from "#recordings";
-import { Mt19937 } from "#simulators";
 import { Generator, scope, stack, tensor } from "#tensor";
 import { dealtTemperature, policyAnswers } from "../dreams/policy-answers.ts";
 import { GroupRecorder } from "./group-recorder.ts";

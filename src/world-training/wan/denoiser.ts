@@ -1,4 +1,5 @@
 /** Trains a Wan world, its video autoencoder first, then its denoiser, and writes them in the published layout. */
+
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
@@ -10,6 +11,7 @@ import {
   writeSafetensors,
   writeTorchState,
 } from "#formats";
+import { xorshift32 } from "#random";
 import { UserError } from "#registry";
 import { randn, scope, type Tensor } from "#tensor";
 import {
@@ -31,13 +33,7 @@ import { type ImaginedMemory, imaginedMemory } from "../imagined/imagined-memory
 import { initialise } from "../learning/initialise.ts";
 import { detailWeight, lessonSettings } from "../learning/lesson-settings.ts";
 import { stored, storedType } from "../learning/stored-weights.ts";
-import {
-  type Course,
-  type LoopHooks,
-  randomNumbers,
-  type Teacher,
-  trainingLoop,
-} from "../learning/training-loop.ts";
+import { type Course, type LoopHooks, type Teacher, trainingLoop } from "../learning/training-loop.ts";
 import { WeightTraining, weightTrainingSettings } from "../learning/weight-training.ts";
 import { asImagined } from "../reward-model/through-autoencoder.ts";
 import { windowLatents } from "./latents.ts";
@@ -124,7 +120,7 @@ export async function trainWanAutoencoder(
   await training.withAverages(async () => {
     vae.to({ dtype: "float32" });
     const { mean, std } = scope(() =>
-      latentStatistics(vae, windows.drawVideo(scaleSample, randomNumbers(settings.seed))),
+      latentStatistics(vae, windows.drawVideo(scaleSample, xorshift32(settings.seed))),
     );
     mkdirSync(world, { recursive: true });
     writeTorchState(join(world, autoencoderFile), stored(vae.state(), settings.store));

@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { readSafetensors } from "#formats";
+import { xorshift32 } from "#random";
 import { cat, noGrad, type Tensor, tensor } from "#tensor";
 import { loadWanAutoencoder, readWanSizes } from "#worlds";
 import { tinyRecording } from "../../../test/worlds/tiny-recording.ts";
 import { RecordedFrames } from "../frames/recorded-frames.ts";
-import { randomNumbers } from "../learning/training-loop.ts";
 import { familyOf, openJudge, openWorld } from "../open-world.ts";
 import { refreshSettings, refreshWorld } from "../refresh/refresh.ts";
 import { measureAutoencoder } from "../reward-model/autoencoder-truth.ts";
@@ -39,7 +39,7 @@ async function lossesOf(
 
 test("a window is the first picture, the last four and the next eight, with the actions that led to them", () => {
   const windows = new WanWindows(frames, 8);
-  const chosen = windows.choose(16, randomNumbers(3));
+  const chosen = windows.choose(16, xorshift32(3));
   const [video, actions] = [windows.video(chosen), windows.actions(chosen)];
   assert.deepEqual(video.shape, [16, 3, 13, 16, 16]);
   assert.deepEqual(actions.shape, [16, 13, 7]);
@@ -48,7 +48,7 @@ test("a window is the first picture, the last four and the next eight, with the 
 
 test("latents of windows are the same whether all are encoded before or each when it is drawn", () => {
   const windows = new WanWindows(frames, 8);
-  const chosen = windows.choose(5, randomNumbers(4));
+  const chosen = windows.choose(5, xorshift32(4));
   let encoded = 0;
   const encode = (video: Tensor): Tensor => {
     encoded += video.shape[0]!;

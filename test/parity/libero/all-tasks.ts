@@ -1,6 +1,6 @@
 /** Every task of every suite: its scene assembles and compiles, a start can be drawn, and a stored start can be set. */
+import { Mt19937 } from "#random";
 import { readBddl } from "../../../src/simulators/engine/bddl.ts";
-import { Mt19937 } from "../../../src/simulators/engine/mt19937.ts";
 import type { AssetPack, TaskEntry } from "../../../src/simulators/engine/pack.ts";
 import { assembleScene } from "../../../src/simulators/engine/scene.ts";
 import { SceneSimulation } from "../../../src/simulators/engine/scene-simulation.ts";

@@ -8,9 +8,10 @@
  * such textures, while Python MuJoCo on this machine gave our bytes. The likely cause, inferred and not proven, is Mesa's
  * use of the processor's approximate reciprocal square root. 4 grey levels are allowed there.
  */
+
 import { readPng } from "#formats";
 import { type Model, Renderer, Simulation } from "#mujoco";
-import { Mt19937 } from "../../../src/simulators/engine/mt19937.ts";
+import { Mt19937 } from "#random";
 import { ownedByReset } from "../../../src/simulators/engine/scene-reset.ts";
 import type { ParityCase } from "../main.ts";
 import type { Built, Frame, Recording } from "./recording.ts";

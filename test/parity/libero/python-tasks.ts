@@ -3,13 +3,14 @@
  *
  * The recorded episodes cover twelve tasks; this covers all 130, in about ten minutes. Python is set up as for the bench.
  */
+
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { Model, Simulation } from "#mujoco";
+import { Mt19937 } from "#random";
 import { liberoPython } from "../../../bench/libero-python.ts";
 import { readBddl } from "../../../src/simulators/engine/bddl.ts";
-import { Mt19937 } from "../../../src/simulators/engine/mt19937.ts";
 import type { AssetPack } from "../../../src/simulators/engine/pack.ts";
 import { assembleScene, type Scene } from "../../../src/simulators/engine/scene.ts";
 import { ownedByReset, resetScene } from "../../../src/simulators/engine/scene-reset.ts";

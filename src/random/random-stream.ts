@@ -7,20 +7,20 @@
  */
 const mask = 0xffffffffffffffffn;
 
-export class Stream {
+export class RandomStream {
   readonly #state: bigint;
 
   private constructor(state: bigint) {
     this.#state = state;
   }
 
-  static ofRun(seed: number): Stream {
-    return new Stream(mix(0n, BigInt(seed)));
+  static ofRun(seed: number): RandomStream {
+    return new RandomStream(mix(0n, BigInt(seed)));
   }
 
   /** A stream of its own below this one. */
-  branch(name: string, ...numbers: readonly number[]): Stream {
-    return new Stream(
+  branch(name: string, ...numbers: readonly number[]): RandomStream {
+    return new RandomStream(
       numbers.reduce((state, number) => mix(state, BigInt(number)), mix(this.#state, textHash(name))),
     );
   }
@@ -36,7 +36,7 @@ export class Stream {
   }
 }
 
-/** SplitMix64's finaliser (Steele et al. 2014) over the state and one more word. */
+/** SplitMix64's finalizer (Steele et al. 2014) over the state and one more word. */
 function mix(state: bigint, word: bigint): bigint {
   let z = (state + 0x9e3779b97f4a7c15n + word) & mask;
   z = ((z ^ (z >> 30n)) * 0xbf58476d1ce4e5b9n) & mask;
