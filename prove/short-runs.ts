@@ -7,7 +7,7 @@
 import { createHash } from "node:crypto";
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { cpus } from "node:os";
-import { join, relative } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { checkout, RunningCommand } from "./running-command.ts";
 
 /** Of one run: a line per file or step, each a short text that two machines of one kind agree on. */
@@ -245,11 +245,13 @@ function filesOf(folder: string, wanted = /./): string[] {
   return names.sort().map((name) => `${name} ${digest(readFileSync(join(folder, name)), folder)}`);
 }
 
-/** JSON without the folder that this run happened to have. */
+/** Without the folders that this run and this checkout happen to have. */
 function digest(content: Buffer, folder: string): string {
-  const plain = content.includes(folder)
-    ? Buffer.from(content.toString("latin1").replaceAll(folder, "."), "latin1")
-    : content;
+  const plain = [folder, dirname(checkout("package.json"))].reduce(
+    (bytes, path) =>
+      bytes.includes(path) ? Buffer.from(bytes.toString("latin1").replaceAll(path, "."), "latin1") : bytes,
+    content,
+  );
   return createHash("sha256").update(plain).digest("hex").slice(0, 16);
 }
 
