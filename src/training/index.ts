@@ -10,10 +10,11 @@ export {
   patienceOf,
   startEngine,
 } from "./engine.ts";
-export { compareEvaluations, comparisonText } from "./evaluation/compare.ts";
+export { type Comparison, compareEvaluations, comparisonText } from "./evaluation/compare.ts";
+export { type FilmedEpisode, filmEpisodes } from "./evaluation/filmed-episodes.ts";
 export { startsName, startsText } from "./evaluation/played-starts.ts";
 export { type EvaluationFile, evaluationTable, percent, readEvaluation } from "./evaluation/results.ts";
-export { successRate } from "./evaluation/statistics.ts";
+export { type Rate, successRate } from "./evaluation/statistics.ts";
 export { dryRun, type ReadRunOptions, readRun } from "./read-run.ts";
 export { silent } from "./reporter.ts";
 export { Run } from "./run.ts";
@@ -32,16 +33,6 @@ export {
   writeResumePoint,
 } from "./sft/resume-point.ts";
 export { demonstrationStatistics } from "./sft/statistics.ts";
-export { filmEpisodes } from "./start/filmed-episodes.ts";
-export { drawLearningCurve } from "./start/learning-curve.ts";
-export {
-  type Change,
-  describeImprovement,
-  type ImprovementFile,
-  readImprovement,
-  writeImprovement,
-} from "./start/results.ts";
-export { writePairs } from "./start/side-by-side.ts";
 export { train } from "./train.ts";
 export {
   readTrainedOn,
@@ -50,3 +41,4 @@ export {
   untrained,
   writeTrainedOn,
 } from "./trained-on.ts";
+export { versions } from "./versions.ts";

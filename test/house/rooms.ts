@@ -86,6 +86,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
     "algorithms",
     "metrics",
     "nn",
+    "pictures",
     "policies",
     "simulators",
     "worlds",

@@ -1,7 +1,8 @@
 /** The film of the main job: the first stored start of every task, chosen before anybody knew how it would end. */
 import type { CheckedConfig } from "#config";
 import { findSuite } from "#simulators";
-import { filmEpisodes, writePairs } from "#training";
+import { filmEpisodes } from "#training";
+import { writePairs } from "./side-by-side.ts";
 
 const pixels = 256; // of the policy's camera, and of the overview beside it
 const most = 6;

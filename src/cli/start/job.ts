@@ -11,25 +11,23 @@ import { counted, readMetricsFile } from "#metrics";
 import { UserError } from "#registry";
 import {
   checkpointRoot,
-  describeImprovement,
-  drawLearningCurve,
   type EngineHandle,
   type EngineWatcher,
   type EvaluationFile,
-  type ImprovementFile,
   newestCheckpoint,
   percent,
   readEvaluation,
   readRun,
   startsName,
-  writeImprovement,
 } from "#training";
 import { type Job, type JobState, keepJob } from "./arguments.ts";
 import { type Evaluated, freshEpisodes, freshOverrides, secondsOf } from "./both-evaluations.ts";
 import { planEvaluations } from "./evaluation-plan.ts";
 import { filmPairs } from "./film-pairs.ts";
+import { describeImprovement, type ImprovementFile, writeImprovement } from "./improvement.ts";
 import { reportSeconds } from "./job-clock.ts";
 import type { JobScreen } from "./job-screen.ts";
+import { drawLearningCurve } from "./learning-curve.ts";
 import type { Stopping } from "./stopping.ts";
 
 export interface JobResult {

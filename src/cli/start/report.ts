@@ -1,8 +1,9 @@
 /** What the main job says at its end: a table, a verdict, where things are, and how to go on. */
 import { join } from "node:path";
 import { counted, formatDuration } from "#metrics";
-import { type Change, type ImprovementFile, percent } from "#training";
+import { percent } from "#training";
 import { type NextCommand, nextText } from "../next-commands.ts";
+import type { Change, ImprovementFile } from "./improvement.ts";
 import type { JobResult } from "./job.ts";
 
 type Rate = ImprovementFile["before"];

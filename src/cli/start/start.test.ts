@@ -7,8 +7,9 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { readPng } from "#formats";
-import { listCheckpoints, readEvaluation, readImprovement } from "#training";
+import { listCheckpoints, readEvaluation } from "#training";
 import { tinyCheckpoint, tinyOverrides } from "../../training/test-run.ts";
+import { readImprovement } from "./improvement.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));
 const model = tinyCheckpoint(["tabletop_object"], "tabletop");

@@ -6,9 +6,8 @@
 import { z } from "zod";
 import { readJsonFile, writeJsonFile } from "#formats";
 import { UserError } from "#registry";
-import { type Comparison, compareEvaluations } from "../evaluation/compare.ts";
-import type { EvaluationFile } from "../evaluation/results.ts";
-import { versions } from "../versions.ts";
+import type { EvaluationFile } from "#training";
+import { type Comparison, compareEvaluations, versions } from "#training";
 
 const rate = z.object({
   success: z.number(),

@@ -1,6 +1,6 @@
 /** The learning curve as a chart: success in training step by step, and before and after on stored and on fresh starts. */
 import { type Chart, type ChartLayer, drawChart, palette, shareAxis } from "#pictures";
-import { type Rate, successRate } from "../evaluation/statistics.ts";
+import { type Rate, successRate } from "#training";
 
 export interface LearningCurve {
   readonly title: string;

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { decodePng } from "#formats";
 import { UserError } from "#registry";
-import type { EvaluationFile } from "../evaluation/results.ts";
-import { successRate } from "../evaluation/statistics.ts";
+import type { EvaluationFile } from "../../training/evaluation/results.ts";
+import { successRate } from "../../training/evaluation/statistics.ts";
+import { describeImprovement, improvementFile } from "./improvement.ts";
 import { drawLearningCurve, ticks } from "./learning-curve.ts";
-import { describeImprovement, improvementFile } from "./results.ts";
 
 /** An evaluation of one task whose first `solved` of 100 starts succeed. */
 function evaluation(solved: number, episodes = 100): EvaluationFile {

@@ -1,7 +1,7 @@
 /** Two policies at the same starts, left and right, one start after another: an MP4. */
 import { Mp4Writer } from "#formats";
 import { beside, Captions, type Rgb } from "#pictures";
-import type { FilmedEpisode } from "./filmed-episodes.ts";
+import type { FilmedEpisode } from "#training";
 
 export interface FilmedPairs {
   readonly before: readonly FilmedEpisode[];
