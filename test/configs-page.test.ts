@@ -27,9 +27,14 @@ async function tables(): Promise<string> {
   const shared = settingsTable(z.strictObject(sharedSettings), "algorithm").split("\n");
   parts.push(`### \`algorithm\`\n\n${shared.join("\n")}`);
   for (const name of algorithms.names()) {
-    const { settings } = await algorithms.get(name);
+    const { settings, unused = {} } = await algorithms.get(name);
     const rows = settingsTable(settings, "algorithm").split("\n");
-    const own = rows.filter((row, i) => i < 2 || !shared.includes(row)); // the first two are the head
+    const own = rows
+      .filter((row, i) => i < 2 || !shared.includes(row)) // the first two are the head
+      .map((row) => {
+        const why = unused[/`algorithm\.(\w+)`/.exec(row)?.[1] ?? ""];
+        return why ? row.replace(/[^|]*\|$/, ` no effect: ${why} |`) : row;
+      });
     parts.push(`### \`algorithm\` with \`adv_type: ${name}\`\n\n${own.join("\n")}`);
   }
   const model = settingsTable(shape.actor.shape.model).split("\n").map(keyOf);
