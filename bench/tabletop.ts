@@ -12,7 +12,7 @@ import { type BenchRow, holds } from "./row.ts";
 import type { Runner, Throughput } from "./tabletop-runner.ts";
 import { openTask } from "./tabletop-task.ts";
 
-const suites = suiteNames.filter((name) => name.startsWith("tabletop_"));
+const suites = suiteNames().filter((name) => name.startsWith("tabletop_"));
 const seconds = 6;
 const requiredShare = 0.95;
 

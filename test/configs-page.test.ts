@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { z } from "zod";
 import { algorithms, sharedSettings } from "#algorithms";
 import { runFrame, settingsTable } from "#config";
-import { environmentSections } from "#envs";
+import { environments } from "#envs";
 import { policies } from "#policies";
 
 const page = new URL("../docs/configs.md", import.meta.url);
@@ -45,8 +45,8 @@ async function tables(): Promise<string> {
       .filter((row, i) => i < 2 || !model.includes(keyOf(row)));
     parts.push(`### \`actor.model\` with \`model_type: ${name}\`\n\n${own.join("\n")}`);
   }
-  for (const name of environmentSections.names()) {
-    const { settings } = await environmentSections.get(name);
+  for (const name of environments.names()) {
+    const { settings } = await environments.get(name);
     parts.push(`### \`env.train\` and \`env.eval\` with \`env_type: ${name}\`\n\n${settingsTable(settings)}`);
   }
   return parts.join("\n\n");

@@ -120,7 +120,7 @@ function hasFiles(suite: string): boolean {
   }
 }
 
-const suites = positionals.length > 0 ? positionals : suiteNames.filter(hasFiles);
+const suites = positionals.length > 0 ? positionals : suiteNames().filter(hasFiles);
 let [episodes, faults, kills] = [0, 0, 0];
 for (const suite of suites) {
   const calm = await evaluate(suite, 0);

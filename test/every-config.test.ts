@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { planRun, planText, readConfig, runFrame, SearchPath, shippedConfigs } from "#config";
-import { environmentSections, learnedEnvSettings } from "#envs";
+import { environments, learnedEnvSettings } from "#envs";
 import { policies } from "#policies";
 import { worlds } from "#worlds";
 import { families } from "../src/training/families.ts";
@@ -163,7 +163,7 @@ const keysOf = (schema: unknown) => Object.keys((schema as { shape?: Record<stri
 
 for (const name of ["opensora", "wan", "evac"]) {
   test(`every setting that ${name} and its environment read may stand in a file`, async () => {
-    const section = await environmentSections.get(`${name}_wm`);
+    const section = await environments.get(`${name}_wm`);
     const known = [...keysOf(runFrame.shape.env.shape.train), ...keysOf(section.settings)];
     const read = [...keysOf(learnedEnvSettings), ...keysOf((await worlds.get(name)).settings)];
     assert.deepEqual(
@@ -270,7 +270,7 @@ const mistakes: [overrides: string[], says: RegExp][] = [
   ],
   [["algorithm.adv_type=rloo"], /algorithm\.normalize_advantages: no such setting/],
   [["actor.model.model_type=openvla2"], /no policy named "openvla2"/],
-  [["env.train.task_suite_name=libero_11"], /env\.train\.task_suite_name: expected "libero_spatial" or/],
+  [["env.train.task_suite_name=libero_11"], /env\.train\.task_suite_name: expected "tabletop_spatial" or/],
   [["cluster.component_placement={env: 0-99}"], /needs number 99, but the cluster has 8 accelerators/],
   [["runner.val_check_interval=10"], /runner\.save_interval: 25 is not a multiple of val_check_interval 10/],
   [

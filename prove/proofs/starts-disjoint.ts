@@ -26,7 +26,7 @@ export const proof: Proof = {
     const checks = new Checks(say);
     const hasLibero = existsSync(join(liberoFolder(), "manifest.json"));
     let [scenes, common] = [0, 0];
-    for (const suite of suiteNames) {
+    for (const suite of suiteNames()) {
       if (suite.startsWith("libero") && !hasLibero) {
         say(`     ${suite}: left out, LIBERO's files are not here (reverie fetch libero)`);
         continue;

@@ -24,6 +24,8 @@ export interface Families {
   readonly environment: FamilyLookup;
   readonly policy: FamilyLookup;
   readonly algorithm: FamilyLookup<AlgorithmSection>; // by adv_type
+  /** Throws a UserError for a name in `logger_backends` that nobody answers to. */
+  readonly logger: (name: string) => unknown;
 }
 
 export interface SectionResult<Family = FamilySettings> {

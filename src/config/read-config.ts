@@ -213,7 +213,8 @@ async function checkSchemas(
   // An evaluation that never happens need not be complete.
   const evaluates = !frame.success || frame.data.runner.only_eval || frame.data.runner.val_check_interval > 0;
   const needed = evaluates ? [train, evaluation, policy, algorithm] : [train, policy, algorithm];
-  const found = [...frameProblems, ...needed.flatMap((part) => part.problems)];
+  const strangers = frame.success ? unknownLoggers(root, frame.data, lookup) : [];
+  const found = [...frameProblems, ...strangers, ...needed.flatMap((part) => part.problems)];
   refuseErrors(found.filter(isWritten(whole)).map(explained), what);
   if (!frame.success) throw new Error("internal: a refused configuration went on");
   const config = frame.data;
@@ -236,6 +237,18 @@ async function checkSchemas(
       ...(algorithm.family && { algorithm: algorithm.family }),
     },
   };
+}
+
+function unknownLoggers(root: MapNode, { runner }: RunConfig, { logger }: Families): Problem[] {
+  return runner.logger.logger_backends.flatMap((name) => {
+    try {
+      logger(name);
+      return [];
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error;
+      return [problem(root, "error", ["runner", "logger", "logger_backends"], error.message)];
+    }
+  });
 }
 
 /** The family's parsed keys, and the frame's own over them. */

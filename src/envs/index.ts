@@ -1,5 +1,16 @@
 /** Environments: what answers actions, in a simulator or in a learned world, behind one contract. */
 export type { VectorEnv } from "./env.ts";
+export {
+  defineEnv,
+  type EnvCursor,
+  type EnvFamily,
+  type EnvPlace,
+  type EnvSection,
+  type OpenedEnv,
+  type PlayableEnv,
+  type StartPool,
+} from "./env-family.ts";
+export { environmentFamily, environmentSection, environments } from "./environments.ts";
 export type { FrameRecord } from "./learned/frame-record.ts";
 export { LearnedEnv } from "./learned/learned-env.ts";
 export { openImagination, openLearnedEnv } from "./learned/open.ts";
@@ -10,15 +21,5 @@ export { Starts } from "./learned/starts.ts";
 export { type SuccessCriterion, succeeds, successCriterion } from "./learned/success.ts";
 export { writeTrajectory } from "./learned/trajectory-file.ts";
 export { withWorldFolder, worldFolder } from "./learned/world-folder.ts";
-export {
-  type EnvCursor,
-  type EnvFamily,
-  environmentFamily,
-  environments,
-  type OpenedEnv,
-  type StartPool,
-  unplayableText,
-} from "./open-env.ts";
-export { environmentSections } from "./sections/index.ts";
 export { simulatorEnvSettings } from "./vector/settings.ts";
 export { SimulatorEnv } from "./vector/simulator-env.ts";

@@ -12,11 +12,12 @@ export {
   readMetricsFile,
 } from "./jsonl-writer.ts";
 export { LiveBlock, type LiveBlockOptions, type Screen } from "./live-block.ts";
-export type { Metrics, MetricsWriter } from "./metric.ts";
+export type { Metrics, MetricsWriter, Picture } from "./metric.ts";
 export {
-  type LoggerBackend,
+  defineLogger,
+  type LoggerFamily,
   type LoggerSettings,
-  loggerBackends,
+  loggers,
   openRunLog,
   parseBackends,
   type RunLogOptions,

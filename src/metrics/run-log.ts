@@ -6,17 +6,28 @@
  */
 import { join } from "node:path";
 import { stringify } from "yaml";
-import { UserError } from "#registry";
+import { Catalog } from "#registry";
 import { withAliases } from "./catalogue.ts";
 import { JsonlWriter, metricsFile } from "./jsonl-writer.ts";
 import type { Metrics, MetricsWriter, Picture } from "./metric.ts";
 import { knownRun, rememberRun } from "./service-runs.ts";
-import { openSideLogger } from "./side-logger.ts";
+import { openSideLogger, type Service } from "./side-logger.ts";
 import { TableWriter } from "./table-writer.ts";
 import { TensorboardWriter } from "./tensorboard-writer.ts";
 
-export const loggerBackends = ["tensorboard", "wandb", "swanlab"] as const;
-export type LoggerBackend = (typeof loggerBackends)[number];
+/** A service or file that a run's numbers go to, beside the files that every run writes. */
+export interface LoggerFamily {
+  open(settings: LoggerSettings, options: RunLogOptions): Promise<MetricsWriter>;
+}
+
+export const defineLogger = (family: LoggerFamily): LoggerFamily => family;
+
+/** By the names in `runner.logger.logger_backends`. */
+export const loggers = new Catalog<LoggerFamily>("logger", {
+  tensorboard: { open: openTensorboard },
+  wandb: { open: (settings, options) => openService("wandb", settings, options) },
+  swanlab: { open: (settings, options) => openService("swanlab", settings, options) },
+});
 
 /** The keys of `runner.logger`, in the configs' own spelling. */
 export interface LoggerSettings {
@@ -64,16 +75,10 @@ export async function openRunLog(settings: LoggerSettings, options: RunLogOption
   };
 }
 
-export function parseBackends(value: LoggerSettings["logger_backends"]): LoggerBackend[] {
+export function parseBackends(value: LoggerSettings["logger_backends"]): string[] {
   const names = value === null ? [] : [value ?? "tensorboard"].flat();
-  for (const name of names) {
-    if (!loggerBackends.includes(name as LoggerBackend)) {
-      throw new UserError(
-        `runner.logger.logger_backends names "${name}"; there are: ${loggerBackends.join(", ")}`,
-      );
-    }
-  }
-  return [...new Set(names)] as LoggerBackend[];
+  for (const name of names) loggers.find(name); // refuses strangers before anything is opened
+  return [...new Set(names)];
 }
 
 /** As TensorBoard shows text: Markdown. */
@@ -81,13 +86,13 @@ const fenced = (text: string): string => `\`\`\`yaml\n${text}\n\`\`\``;
 
 /** One service that cannot start closes those that did. */
 async function openServices(
-  backends: LoggerBackend[],
+  backends: readonly string[],
   settings: LoggerSettings,
   options: RunLogOptions,
 ): Promise<MetricsWriter[]> {
   const open: MetricsWriter[] = [];
   try {
-    for (const backend of backends) open.push(await openService(backend, settings, options));
+    for (const backend of backends) open.push(await loggers.find(backend).open(settings, options));
     return open;
   } catch (error) {
     await Promise.all(open.map((writer) => writer.close()));
@@ -95,19 +100,21 @@ async function openServices(
   }
 }
 
+async function openTensorboard(settings: LoggerSettings, options: RunLogOptions): Promise<MetricsWriter> {
+  const { step = 0, config } = options;
+  const writer = new TensorboardWriter(join(settings.log_path, "tensorboard"), { step });
+  writer.writeText(step, "config", fenced(stringify(config)));
+  return writer;
+}
+
 async function openService(
-  service: LoggerBackend,
+  service: Service,
   settings: LoggerSettings,
   options: RunLogOptions,
 ): Promise<MetricsWriter> {
   // W&B makes a folder "wandb" of its own inside the one it is given.
   const folder = service === "wandb" ? settings.log_path : join(settings.log_path, service);
   const { step = 0, config, warn } = options;
-  if (service === "tensorboard") {
-    const writer = new TensorboardWriter(folder, { step });
-    writer.writeText(step, "config", fenced(stringify(config)));
-    return writer;
-  }
   const proxy = settings.wandb_proxy ?? undefined;
   const own =
     service === "wandb"

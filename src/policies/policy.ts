@@ -6,8 +6,9 @@
  * GRPO update is 1 and not nearly 1.
  */
 import type { z } from "zod";
-import type { ForwardInputs, Observation, PolicyEvaluation, PolicyStep } from "#data";
+import type { ActionSpec, ForwardInputs, Observation, PolicyEvaluation, PolicyStep } from "#data";
 import type { Module } from "#nn";
+import type { FamilySettings } from "#registry";
 import type { Device, DType, Generator, Tensor } from "#tensor";
 
 export interface Sampling {
@@ -55,17 +56,6 @@ export interface LearnOptions extends EvaluateOptions {
 export interface SupervisedOptions {
   /** For losses that are an expectation (flow matching): the stream on the CPU that samples it. Others need none. */
   readonly generator?: Generator | undefined;
-}
-
-/**
- * What the environment expects of an action.
- *
- * `gripper` says how the last number is read: `minus_one_opens` (LIBERO and our tabletop: −1 open, 1 close),
- * `plus_one_opens` (ManiSkill's WidowX), or `as_is` when the last number is nothing special.
- */
-export interface ActionSpec {
-  readonly size: number;
-  readonly gripper: "minus_one_opens" | "plus_one_opens" | "as_is";
 }
 
 export interface SaveOptions {
@@ -127,10 +117,35 @@ export interface LoadOptions {
   readonly seed?: number;
 }
 
-/** One kind of network: how its section of a config looks, and how to load it. */
-export interface PolicyFamily<S extends z.ZodType = z.ZodType> {
-  readonly settings: S;
-  load(settings: z.infer<S>, options?: LoadOptions): Promise<Policy>;
+/** What `reverie sft --new SIZE` needs of a family that can begin from nothing. */
+export interface FreshCheckpoint {
+  /** The sizes of the network that may be changed, with their values. */
+  readonly sizes: Readonly<Record<string, unknown>>;
+  /** Writes config, tokenizer, statistics and random weights. */
+  write(folder: string, options: FreshOptions): void;
 }
 
+export interface FreshOptions {
+  /** Tasks in the words of the dataset; a tokenizer learns from them. */
+  readonly tasks: readonly string[];
+  /** The dataset's statistics, under the key by which they are chosen (`unnorm_key`). */
+  readonly normStats: Readonly<Record<string, unknown>>;
+  readonly unnormKey: string;
+  readonly seed: number;
+  readonly sizes?: Readonly<Record<string, unknown>>;
+}
+
+/** One kind of network: how its section of a config looks, how to load it, and how to tell its checkpoints. */
+export interface PolicyFamily<S extends z.ZodType = z.ZodType> extends FamilySettings {
+  readonly settings: S;
+  load(settings: z.infer<S>, options?: LoadOptions): Promise<Policy>;
+  /** Whether a checkpoint folder is of this family, by its files; asked where no config names a `model_type`. */
+  recognizes?(folder: string): boolean;
+  /** Keys of the model section, beside `model_type` and `model_path`, of checkpoints that `reverie sft` makes from this pack's demonstrations. */
+  sectionFor?(pack: string): Readonly<Record<string, unknown>>;
+  /** Untrained checkpoints that it can write, by the name of their size. */
+  readonly fresh?: Readonly<Record<string, FreshCheckpoint>>;
+}
+
+/** Gives a family its types: `load` gets what `settings` parses. */
 export const definePolicy = <S extends z.ZodType>(family: PolicyFamily<S>): PolicyFamily<S> => family;

@@ -4,6 +4,6 @@ export { Late, within } from "./deadline.ts";
 export type { FamilySettings, Footprint } from "./family-settings.ts";
 export { nearest } from "./nearest.ts";
 export { ownEntry } from "./own-entry.ts";
-export { Registry } from "./registry.ts";
+export { Catalog, Registry, registerAs } from "./registry.ts";
 export { asUserError, systemRefusal } from "./system-error.ts";
 export { UserError } from "./user-error.ts";

@@ -1,34 +1,55 @@
 /**
- * A named set of things that can be looked up, extended by plugins, and never silently replaced.
+ * Named sets of things that can be looked up, extended by plugins, and never silently replaced.
  *
- * Entries load lazily, so that a run pays only for the families it uses.
+ * A `Catalog` holds the things themselves; a `Registry` loads them when they are asked for, so that a run pays only for
+ * the families it uses.
  */
 import { nearest } from "./nearest.ts";
 import { UserError } from "./user-error.ts";
 
-export class Registry<T> {
-  readonly #kind: string;
-  readonly #entries: Map<string, () => Promise<T>>;
+/** Who registers now: a plugin's file while it is read, else the program itself. */
+let registrant = "reverie";
 
-  constructor(kind: string, builtin: Record<string, () => Promise<T>> = {}) {
+/** What is registered meanwhile belongs to `name`. Plugins are read one after another. */
+export async function registerAs<T>(name: string, work: () => Promise<T>): Promise<T> {
+  const before = registrant;
+  registrant = name;
+  try {
+    return await work();
+  } finally {
+    registrant = before;
+  }
+}
+
+export class Catalog<T> {
+  readonly #kind: string;
+  readonly #entries: Map<string, { readonly entry: T; readonly by: string }>;
+
+  constructor(kind: string, builtin: Readonly<Record<string, T>> = {}) {
     this.#kind = kind;
-    this.#entries = new Map(Object.entries(builtin));
+    this.#entries = new Map(
+      Object.entries(builtin).map(([name, entry]) => [name, { entry, by: "reverie" }] as const),
+    );
   }
 
-  register(name: string, load: () => Promise<T>): void {
-    if (this.#entries.has(name)) {
-      throw new UserError(`a ${this.#kind} named "${name}" is already registered; choose another name`);
+  register(name: string, entry: T): void {
+    const taken = this.#entries.get(name);
+    if (taken) {
+      throw new UserError(
+        `a ${this.#kind} named "${name}" is already registered by ${taken.by}; choose another name`,
+      );
     }
-    this.#entries.set(name, load);
+    this.#entries.set(name, { entry, by: registrant });
   }
 
   has(name: string): boolean {
     return this.#entries.has(name);
   }
 
-  async get(name: string): Promise<T> {
-    const load = this.#entries.get(name);
-    if (load) return load();
+  /** The entry of this name, or a UserError that says which there are. */
+  find(name: string): T {
+    const found = this.#entries.get(name);
+    if (found) return found.entry;
     const guess = nearest(name, this.names());
     throw new UserError(
       `no ${this.#kind} named "${name}"; there are: ${this.names().join(", ")}` +
@@ -38,5 +59,16 @@ export class Registry<T> {
 
   names(): string[] {
     return [...this.#entries.keys()].sort();
+  }
+
+  /** In the order in which they were registered. */
+  entries(): (readonly [name: string, entry: T])[] {
+    return [...this.#entries].map(([name, { entry }]) => [name, entry] as const);
+  }
+}
+
+export class Registry<T> extends Catalog<() => Promise<T>> {
+  async get(name: string): Promise<T> {
+    return this.find(name)();
   }
 }

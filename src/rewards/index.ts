@@ -1,7 +1,7 @@
 /** What judges a picture: success classifiers, read safely from published files. */
 export { JudgeEnsemble, type JudgeVote } from "./judge-ensemble.ts";
 export { taskSentences } from "./libero-tasks.ts";
-export { loadReward, type RewardSettings } from "./load-reward.ts";
+export { defineReward, loadReward, type RewardFamily, type RewardSettings, rewards } from "./load-reward.ts";
 export { ResnetReward } from "./resnet-reward.ts";
 export { defaultResnetScorer, ResnetScorer, type ResnetScorerSettings } from "./resnet-scorer.ts";
 export type { TrunkWidths } from "./resnet-trunk.ts";

@@ -7,7 +7,7 @@ import { existsSync } from "node:fs";
 import { z } from "zod";
 import { readJsonFile, readSafetensors, readTorchState } from "#formats";
 import type { ModuleOptions } from "#nn";
-import { ownEntry, UserError } from "#registry";
+import { Catalog, ownEntry, UserError } from "#registry";
 import type { Tensor } from "#tensor";
 import { taskSentences } from "./libero-tasks.ts";
 import { ResnetReward } from "./resnet-reward.ts";
@@ -26,8 +26,23 @@ export interface RewardSettings {
   readonly scorer?: ResnetScorerSettings;
 }
 
+/** One kind of reward model: how it is made from `reward_model` of a configuration. */
+export interface RewardFamily {
+  load(settings: RewardSettings, options: ModuleOptions): RewardModel;
+}
+
+export const defineReward = (family: RewardFamily): RewardFamily => family;
+
 type Weights = Map<string, Tensor>;
 type Loader = (weights: Weights, settings: RewardSettings, options: ModuleOptions) => RewardModel;
+
+const fromWeights = (load: Loader): RewardFamily => ({
+  load(settings, options) {
+    const { from_pretrained: path } = settings;
+    const weights = path.endsWith(".safetensors") ? readSafetensors(path) : readTorchState(path);
+    return load(weights, settings, options);
+  },
+});
 
 const resnet: Loader = (weights, { from_pretrained: source }, options) => {
   const model = new ResnetReward(requireWidths(weights, "net", source), options);
@@ -67,22 +82,16 @@ const scorer: Loader = (
 
 const besideSchema = z.looseObject({ instructions: z.array(z.string()) });
 
-const loaders: Readonly<Record<string, Loader>> = {
-  ResnetRM: resnet,
-  ResnetRewModel: resnet,
-  RewModel: resnet,
-  TaskEmbedResnetRewModel: taskResnet,
-  ResNetRewardModel: scorer,
-};
+export const rewards = new Catalog<RewardFamily>("reward model", {
+  ResnetRM: fromWeights(resnet),
+  ResnetRewModel: fromWeights(resnet),
+  RewModel: fromWeights(resnet),
+  TaskEmbedResnetRewModel: fromWeights(taskResnet),
+  ResNetRewardModel: fromWeights(scorer),
+});
 
-export function loadReward(settings: RewardSettings, options: ModuleOptions = {}): RewardModel {
-  const { type, from_pretrained: path } = settings;
-  const load = ownEntry(loaders, type);
-  if (!load)
-    throw new UserError(`no reward model named "${type}"; there are: ${Object.keys(loaders).join(", ")}`);
-  const weights = path.endsWith(".safetensors") ? readSafetensors(path) : readTorchState(path);
-  return load(weights, settings, options);
-}
+export const loadReward = (settings: RewardSettings, options: ModuleOptions = {}): RewardModel =>
+  rewards.find(settings.type).load(settings, options);
 
 function requireWidths(weights: Weights, prefix: string, source: string): TrunkWidths {
   const widths = widthsOf(weights, prefix);

@@ -51,4 +51,4 @@ export {
   startsPattern,
   storedStartOf,
 } from "./starts/start-seeds.ts";
-export { findSuite, type Suite, suiteNames } from "./suites.ts";
+export { findSuite, type Suite, suiteNames, suites } from "./suites.ts";

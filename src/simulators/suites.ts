@@ -1,16 +1,21 @@
-/** Finds the asset pack of a suite. Packs are made on first use and kept: they remember what they have read. */
-import { UserError } from "#registry";
+/**
+ * The suites of tasks by name, and the asset packs that they are played on.
+ *
+ * A suite of one's own is a folder of BDDL files about the things of a pack (docs/extend/task.md). Packs are made on first use and
+ * kept: they remember what they have read.
+ */
+import { Catalog } from "#registry";
 import type { AssetPack, TaskEntry } from "./engine/pack.ts";
 import { liberoPack } from "./libero/pack.ts";
 import { liberoSuites } from "./libero/suites.ts";
 import { tabletopPack } from "./tabletop/pack.ts";
 import { tabletopSuites } from "./tabletop/suites.ts";
 
-const makers = [
-  { suites: tabletopSuites, make: tabletopPack },
-  { suites: liberoSuites, make: liberoPack },
-] as const;
-const made = new Map<string, AssetPack>();
+/** Tasks, and how the pack that has their things is made. */
+export interface SuiteEntry {
+  readonly tasks: readonly TaskEntry[];
+  readonly makePack: () => AssetPack;
+}
 
 export interface Suite {
   readonly name: string;
@@ -18,13 +23,22 @@ export interface Suite {
   readonly tasks: readonly TaskEntry[];
 }
 
+const entriesOf = (all: Readonly<Record<string, readonly TaskEntry[]>>, makePack: () => AssetPack) =>
+  Object.entries(all).map(([name, tasks]): [string, SuiteEntry] => [name, { tasks, makePack }]);
+
+export const suites = new Catalog<SuiteEntry>(
+  "suite",
+  Object.fromEntries([...entriesOf(tabletopSuites, tabletopPack), ...entriesOf(liberoSuites, liberoPack)]),
+);
+
+const made = new Map<string, AssetPack>();
+
 /** Every suite that can be named, in the order in which they are offered. */
-export const suiteNames: readonly string[] = makers.flatMap(({ suites }) => Object.keys(suites));
+export const suiteNames = (): string[] => suites.entries().map(([name]) => name);
 
 export function findSuite(name: string): Suite {
-  const maker = makers.find(({ suites }) => Object.hasOwn(suites, name));
-  if (!maker) throw new UserError(`no suite named "${name}"; there are: ${suiteNames.join(", ")}`);
-  const pack = made.get(name) ?? maker.make();
+  const { tasks, makePack } = suites.find(name);
+  const pack = made.get(name) ?? makePack();
   made.set(name, pack);
-  return { name, pack, tasks: maker.suites[name] ?? [] };
+  return { name, pack, tasks };
 }

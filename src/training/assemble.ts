@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { threadLauncher, type WorkerRef } from "#cluster";
 import { type BatchPlan, type CheckedConfig, type EnvironmentConfig, planBatch, stageSlots } from "#config";
-import { type EnvFamily, environmentFamily, type OpenedEnv } from "#envs";
+import { environmentFamily, type OpenedEnv } from "#envs";
 import type { Policy } from "#policies";
 import { UserError } from "#registry";
 import type { ChunkWatcher } from "#simulators";
@@ -150,7 +150,7 @@ export interface StageWishes {
 export async function openStages(checked: CheckedConfig, wishes: StageWishes): Promise<Stage[]> {
   const { section, slots, seedOffset, say, watch } = wishes;
   const { worlds, config } = checked;
-  const family: EnvFamily = await environmentFamily(section);
+  const family = await environmentFamily(section);
   const count = config.rollout.pipeline_stage_num;
   const stages: Stage[] = [];
   for (let stage = 0; stage < count; stage++) {

@@ -3,17 +3,13 @@
  */
 import { algorithms } from "#algorithms";
 import type { Families } from "#config";
-import { environmentSections, environments, unplayableText } from "#envs";
-import { policies, policyFootprint } from "#policies";
+import { environmentSection } from "#envs";
+import { loggers } from "#metrics";
+import { policies, weightsFootprint } from "#policies";
 
 export const families: Families = {
-  environment: async (name) => {
-    const section = await environmentSections.get(name);
-    return environments.has(name) ? section : { ...section, unplayable: unplayableText(name) };
-  },
+  environment: environmentSection,
+  logger: (name) => loggers.find(name),
   algorithm: (name) => algorithms.get(name),
-  policy: async (name) => {
-    const { settings } = await policies.get(name);
-    return { settings, footprint: (section) => policyFootprint(name, section) };
-  },
+  policy: async (name) => ({ footprint: weightsFootprint, ...(await policies.get(name)) }),
 };

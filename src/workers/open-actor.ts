@@ -2,8 +2,8 @@
 
 import { algorithms } from "#algorithms";
 import type { RunConfig } from "#config";
-import { disposeMinibatch, type Minibatch } from "#data";
-import { type ActionSpec, type LoadOptions, loadPolicy, type Policy } from "#policies";
+import { type ActionSpec, disposeMinibatch, type Minibatch } from "#data";
+import { type LoadOptions, loadPolicy, type Policy } from "#policies";
 import { RandomStream } from "#random";
 import { type Device, ProcessGroup, type Tensor, useDevice } from "#tensor";
 import type { Bytes } from "./actor-memory.ts";

@@ -6,8 +6,8 @@
  */
 import { type Channel, threadLauncher, type WeightSync, type Weights, type WorkerRef } from "#cluster";
 import type { RunConfig, SamplingMode } from "#config";
+import type { ActionSpec } from "#data";
 import { disposeObservation } from "#data";
-import type { ActionSpec } from "#policies";
 import { type Device, synchronize, useDevice } from "#tensor";
 import { openPolicy } from "./open-actor.ts";
 import type { Answer, Question } from "./policy-line.ts";

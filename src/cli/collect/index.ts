@@ -55,13 +55,13 @@ export const collectCommand: Command = {
   usage,
   details,
   options,
-  words: () => suiteNames,
+  words: suiteNames,
 
   async run(argv) {
     const { values, positionals } = parseArgs({ args: argv, allowPositionals: true, options });
     const [suite, ...extra] = positionals;
     if (suite === undefined || extra.length > 0)
-      throw new UserError(`which suite? there are: ${suiteNames.join(", ")}`);
+      throw new UserError(`which suite? there are: ${suiteNames().join(", ")}`);
     const settings = readSettings(suite, values);
     const work = {
       settings,

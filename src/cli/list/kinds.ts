@@ -17,7 +17,7 @@ export const kinds: Readonly<Record<string, (of?: string) => Promise<readonly Ro
 
   suites: async () => {
     const { findSuite, suiteNames } = await import("#simulators");
-    return suiteNames.map((name) => {
+    return suiteNames().map((name) => {
       const { tasks } = findSuite(name);
       return { name, tasks: tasks.length, stored_starts: startsOf(findSuite(name)) };
     });
@@ -25,7 +25,7 @@ export const kinds: Readonly<Record<string, (of?: string) => Promise<readonly Ro
 
   tasks: async (suite) => {
     const { findSuite, suiteNames } = await import("#simulators");
-    return (suite === undefined ? suiteNames : [suite]).flatMap((name) =>
+    return (suite === undefined ? suiteNames() : [suite]).flatMap((name) =>
       findSuite(name).tasks.map((task, number) => ({
         suite: name,
         number,

@@ -13,7 +13,7 @@ export interface SftArguments {
   readonly data: readonly string[];
   readonly out: string;
   /** A small untrained policy to begin with, or a checkpoint folder. */
-  readonly fresh: "mini" | undefined;
+  readonly fresh: string | undefined;
   readonly model: string | undefined;
   readonly settings: SftSettings;
   /** Keys of the config's model section, and of the new model's sizes. */
@@ -54,13 +54,10 @@ export function parseSftArguments(argv: string[]): SftArguments {
   if (!values.resume && (values.new === undefined) === (values.model === undefined)) {
     throw new UserError("begin with either --new mini or --model DIR");
   }
-  if (values.new !== undefined && values.new !== "mini") {
-    throw new UserError(`--new is "${values.new}"; there is: mini`);
-  }
   return {
     data,
     out: values.out,
-    fresh: values.new as "mini" | undefined,
+    fresh: values.new,
     model: values.model,
     settings: settingsOf(values),
     modelKeys: keyValues("--model-set", values["model-set"] ?? []),

@@ -8,6 +8,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { robosuiteActions } from "#data";
 import { readJsonFile, writeJsonFile } from "#formats";
 import { counted, JsonlWriter } from "#metrics";
 import { loadPolicy, type Policy } from "#policies";
@@ -156,12 +157,12 @@ async function openPolicy(
   manualSeed(settings.seed);
   if (device.startsWith("cuda")) allowTf32(true);
   const described = join(out, "model.json");
-  const model = point && existsSync(described) ? readJsonFile(described) : makeBase(wishes, sets);
+  const model = point && existsSync(described) ? readJsonFile(described) : await makeBase(wishes, sets);
   writeJsonFile(described, model);
   const from = point ? { ...model, model_path: point.model } : model;
   const policy = await loadPolicy(
     { ...from, precision },
-    { device, seed: settings.seed, actionSpec: { size: 7, gripper: "minus_one_opens" } },
+    { device, seed: settings.seed, actionSpec: robosuiteActions },
   );
   const count = policy.module.parameters().reduce((sum, weight) => sum + weight.numel, 0);
   say(`${(count / 1e6).toFixed(2)} million parameters on ${device}, ${precision}`);

@@ -1,6 +1,6 @@
 /** The checkpoint that fine-tuning begins with: one that exists, or a new small one made for the demonstrations. */
 import { join } from "node:path";
-import { type MiniSizes, miniSizes, writeFreshCheckpoint } from "#policies";
+import { freshPolicy, recognizePolicy } from "#policies";
 import type { Demonstrations } from "#recordings";
 import { UserError } from "#registry";
 import { demonstrationStatistics, untrained, writeTrainedOn } from "#training";
@@ -16,31 +16,40 @@ function packOf(sets: readonly Demonstrations[]): string {
 }
 
 /** The model section that loads it, as a config would have it. */
-export function makeBase(wishes: SftArguments, sets: readonly Demonstrations[]): Record<string, unknown> {
-  const { fresh, model, modelKeys } = wishes;
-  if (fresh === undefined) return { model_type: "openvla_oft", model_path: model, ...modelKeys };
-  const sizes = Object.fromEntries(
-    Object.entries(modelKeys).filter(([key]) => Object.hasOwn(miniSizes, key)),
-  );
-  const keys = Object.fromEntries(
-    Object.entries(modelKeys).filter(([key]) => !Object.hasOwn(miniSizes, key)),
-  );
+export async function makeBase(
+  wishes: SftArguments,
+  sets: readonly Demonstrations[],
+): Promise<Record<string, unknown>> {
+  const { fresh: size, model = "", modelKeys } = wishes;
+  if (size === undefined) {
+    const model_type = modelKeys.model_type ?? (await recognizePolicy(model));
+    return { model_type, model_path: model, ...modelKeys };
+  }
+  const { modelType, family, fresh } = await freshPolicy(size);
+  const [sizes, keys] = split(modelKeys, (key) => Object.hasOwn(fresh.sizes, key));
   const folder = join(wishes.out, "base");
   const unnormKey = packOf(sets);
   const statistics = demonstrationStatistics(sets);
-  writeFreshCheckpoint(folder, {
+  fresh.write(folder, {
     tasks: [...new Set(sets.flatMap(({ info }) => info.tasks))],
     normStats: { [unnormKey]: { ...statistics, action: { ...statistics.action } } },
     unnormKey,
     seed: wishes.settings.seed,
-    sizes: sizes as Partial<MiniSizes>,
+    sizes,
   });
   writeTrainedOn(folder, untrained);
   return {
-    model_type: "openvla_oft",
+    model_type: modelType,
     model_path: folder,
-    unnorm_key: unnormKey,
-    max_prompt_length: 32,
+    ...family.sectionFor?.(unnormKey),
     ...keys,
   };
+}
+
+type Keys = Readonly<Record<string, unknown>>;
+
+function split(all: Keys, isFirst: (key: string) => boolean): [Keys, Keys] {
+  const entries = Object.entries(all);
+  const part = (wanted: boolean) => Object.fromEntries(entries.filter(([key]) => isFirst(key) === wanted));
+  return [part(true), part(false)];
 }

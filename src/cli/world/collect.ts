@@ -40,7 +40,7 @@ export const collectSubcommand: Subcommand = {
   --workers N       processes; default one per core`,
   options,
   settings: { settings: recordingSettings },
-  words: () => suiteNames,
+  words: suiteNames,
 };
 
 export async function collectFootage(argv: string[]): Promise<void> {
@@ -59,7 +59,11 @@ export async function collectFootage(argv: string[]): Promise<void> {
     settings,
     ...(values.policy !== undefined && {
       policy: {
-        section: policySection(values.policy, suite, keyValues("--model-set", values["model-set"] ?? [])),
+        section: await policySection(
+          values.policy,
+          suite,
+          keyValues("--model-set", values["model-set"] ?? []),
+        ),
         temperatures: temperaturesOf(values.temperatures),
         device: deviceOf(values.device),
         ...(values.world !== undefined && { world: values.world }),

@@ -5,6 +5,7 @@
  */
 import { join } from "node:path";
 import { z } from "zod";
+import { robosuiteActions } from "#data";
 import { makeFolder, replaceFile, writeJsonFile } from "#formats";
 import { loadPolicy } from "#policies";
 import { type Demonstrations, openDemonstrations } from "#recordings";
@@ -122,9 +123,9 @@ async function simulated(
       "evaluate against what? give --data DIR (recordings), or --suite NAME --policy DIR (the simulator)",
     );
   }
-  const actor = await loadPolicy(policySection(policy, suite, modelKeys), {
+  const actor = await loadPolicy(await policySection(policy, suite, modelKeys), {
     device,
-    actionSpec: { size: 7, gripper: "minus_one_opens" },
+    actionSpec: robosuiteActions,
   });
   return new SimulatedTruth(actor, { suite, size, episodes, seed, temperature });
 }

@@ -2,15 +2,16 @@
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { readJsonFile } from "#formats";
+import { policies, recognizePolicy } from "#policies";
 import { UserError } from "#registry";
 import { findSuite } from "#simulators";
 
 /** `sft` leaves `model.json` in its run's folder, above or beside the checkpoints. */
-export function policySection(
+export async function policySection(
   path: string,
   suite: string,
   keys: Readonly<Record<string, unknown>>,
-): Record<string, unknown> {
+): Promise<Record<string, unknown>> {
   // A run's checkpoint holds the policy's own folder inside.
   const folders = [path, join(path, "actor", "model")].map((each) => resolve(each));
   const folder = folders.find((each) => existsSync(join(each, "config.json")));
@@ -19,10 +20,11 @@ export function policySection(
     .map((each) => join(each, "model.json"))
     .find((each) => existsSync(each));
   const known: Record<string, unknown> = written ? { ...readJsonFile(written) } : {};
+  const model_type = String(keys.model_type ?? known.model_type ?? (await recognizePolicy(folder)));
+  const family = await policies.get(model_type);
   return {
-    model_type: "openvla_oft",
-    unnorm_key: findSuite(suite).pack.name,
-    max_prompt_length: 32,
+    model_type,
+    ...family.sectionFor?.(findSuite(suite).pack.name),
     ...known,
     ...keys,
     model_path: folder,

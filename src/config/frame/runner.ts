@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { coEvolutionFrame, gapStopFrame } from "./co-evolution.ts";
 
-const backend = z.enum(["tensorboard", "wandb", "swanlab"]);
+const backend = z.string(); // the loggers themselves are families: see read-config.ts
 
 const logger = z.strictObject({
   log_path: z.string().describe("folder of all outputs of the run"),
@@ -11,7 +11,9 @@ const logger = z.strictObject({
   logger_backends: z
     .union([z.array(backend), backend.transform((one) => [one]), z.null().transform(() => [])])
     .default(["tensorboard"])
-    .describe("where metrics go beside the files of the run: one, several, or null for none"),
+    .describe(
+      "where metrics go beside the files of the run: tensorboard, wandb, swanlab or a plugin's; one, several, or null for none",
+    ),
   wandb_proxy: z.string().nullish().describe("address of an HTTP proxy for W&B"),
   wandb_entity: z.string().nullish().describe("user or team that W&B files the run under"),
   swanlab_mode: z

@@ -3,8 +3,8 @@
 import type { Film } from "#pictures";
 import { ownEntry, UserError } from "#registry";
 import type { Device, DType } from "#tensor";
+import type { EnvPlace, OpenedEnv } from "../env-family.ts";
 import { filmsOf, type Pictures, wantsReplays } from "../films.ts";
-import type { EnvPlace, OpenedEnv } from "../open-env.ts";
 import { openImagination, openLearnedEnv } from "./open.ts";
 
 export async function openImagined(

@@ -1,10 +1,10 @@
 /** `env_type: behavior`: BEHAVIOR-1K's household tasks in OmniGibson, in a process of its own. */
 import { z } from "zod";
-import type { FamilySettings } from "#registry";
+import type { EnvFamily } from "../env-family.ts";
 
 const block = z.looseObject({}); // OmniGibson's own settings, passed on as they are
 
-export const behaviorSection: FamilySettings = {
+export const behavior: EnvFamily = {
   offload: true,
   settings: z.strictObject({
     base_config_name: z.enum(["r1pro_behavior"]).describe("RLinf's robot and scene"),

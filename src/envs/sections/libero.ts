@@ -1,23 +1,12 @@
 /** `env_type: libero`: LIBERO's suites, and our own tabletop suites behind the same environment. */
 import { z } from "zod";
-import type { FamilySettings } from "#registry";
-import { freshStartsPerTask, pictureSide, settleSteps, startsPattern } from "#simulators";
+import { robosuiteActions } from "#data";
+import { freshStartsPerTask, pictureSide, settleSteps, startsPattern, suiteNames } from "#simulators";
+import { defineEnv, type PlayableEnv } from "../env-family.ts";
 
-const liberoSuites = [
-  "libero_spatial",
-  "libero_object",
-  "libero_goal",
-  "libero_10",
-  "libero_90",
-  "libero_130",
-] as const;
-const tabletopSuites = ["tabletop_spatial", "tabletop_object", "tabletop_goal", "tabletop_long"] as const;
-
-export const liberoSection: FamilySettings = {
-  settings: z.strictObject({
-    task_suite_name: z
-      .enum([...liberoSuites, ...tabletopSuites])
-      .describe("whose tasks and starts are played"),
+const settings = (): z.ZodObject =>
+  z.strictObject({
+    task_suite_name: z.enum(suiteNames()).describe("whose tasks and starts are played"),
     reset_gripper_open: z.boolean().default(true).describe("hold the gripper open while a reset settles"),
     use_step_penalty: z.boolean().default(false).describe("every action costs 1"),
     starts: z
@@ -62,11 +51,19 @@ export const liberoSection: FamilySettings = {
         camera_widths: pictureSide.default(256).describe("pixels of the pictures that a policy sees"),
       })
       .prefault({}),
-  }),
-  footprint: () => ({
-    parameters: 0,
-    deviceBytes: 0.5e9,
-    deviceBytesPerSlot: 50e6,
-    note: "env: off-screen rendering only",
-  }),
-};
+  });
+
+/** Made when it is asked for: plugins may have added suites by then. */
+export const libero = (): PlayableEnv =>
+  defineEnv({
+    settings: settings(),
+    actions: robosuiteActions,
+    sentences: async (section) => (await import("../vector/opened.ts")).sentencesOf(section),
+    open: async (section, place) => (await import("../vector/opened.ts")).openSimulator(section, place),
+    footprint: () => ({
+      parameters: 0,
+      deviceBytes: 0.5e9,
+      deviceBytesPerSlot: 50e6,
+      note: "env: off-screen rendering only",
+    }),
+  });

@@ -1,8 +1,8 @@
 /** `env_type: maniskill`: ManiSkill3's GPU-batched tasks, in a process of their own. */
 import { z } from "zod";
-import type { FamilySettings } from "#registry";
+import type { EnvFamily } from "../env-family.ts";
 
-export const maniskillSection: FamilySettings = {
+export const maniskill: EnvFamily = {
   offload: true,
   settings: z.strictObject({
     policy_setup: z.string().nullish().describe("the robot and how it is driven, e.g. widowx_bridge"),

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { UserError } from "#registry";
 import { findSuite, watchAll } from "#simulators";
 import { type Tensor, tensor } from "#tensor";
-import type { EnvCursor, EnvPlace, OpenedEnv, StartPool } from "../open-env.ts";
+import type { EnvCursor, EnvPlace, OpenedEnv, StartPool } from "../env-family.ts";
 import { filmViewOf, recordersOf } from "./recorders.ts";
 import { simulatorEnvSettings } from "./settings.ts";
 import { SimulatorEnv, type SimulatorEnvState } from "./simulator-env.ts";

@@ -10,7 +10,8 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { writeJsonFile, writeSafetensors } from "#formats";
 import { initNormal, initUniform, type Module } from "#nn";
-import { type Device, Generator, noGrad, scope, type Tensor, tensor } from "#tensor";
+import { Generator, noGrad, scope, type Tensor, tensor } from "#tensor";
+import type { FreshCheckpoint, FreshOptions } from "../policy.ts";
 import { type NormStats, type PrismaticConfig, parsePrismaticConfig } from "../prismatic/config.ts";
 import { publishedNormalization } from "../prismatic/images.ts";
 import { promptFor } from "../prismatic/prompts.ts";
@@ -34,18 +35,24 @@ export const miniSizes = {
 };
 export type MiniSizes = { readonly [K in keyof typeof miniSizes]: (typeof miniSizes)[K] };
 
-export interface FreshOptions {
-  /** Tasks in the words of the dataset; the tokenizer learns from them. */
-  readonly tasks: readonly string[];
+export interface MiniOptions extends FreshOptions {
   readonly normStats: NormStats;
-  readonly unnormKey: string;
-  readonly seed: number;
   readonly sizes?: Partial<MiniSizes>;
-  readonly device?: Device;
 }
 
+/** `reverie sft --new mini`. */
+export const miniCheckpoint: FreshCheckpoint = {
+  sizes: miniSizes,
+  write: (folder, { sizes, normStats, ...options }) =>
+    writeFreshCheckpoint(folder, {
+      ...options,
+      normStats: normStats as NormStats,
+      sizes: sizes as Partial<MiniSizes>,
+    }),
+};
+
 /** Writes config, tokenizer, preprocessor, statistics and random weights. */
-export function writeFreshCheckpoint(folder: string, options: FreshOptions): void {
+export function writeFreshCheckpoint(folder: string, options: MiniOptions): void {
   const sizes = { ...miniSizes, ...options.sizes };
   const raw = configOf(sizes, options);
   const config = parsePrismaticConfig(raw, "the new model's sizes");
@@ -68,7 +75,7 @@ export function writeFreshCheckpoint(folder: string, options: FreshOptions): voi
   });
 }
 
-function configOf(sizes: MiniSizes, { normStats, unnormKey }: FreshOptions): Record<string, unknown> {
+function configOf(sizes: MiniSizes, { normStats, unnormKey }: MiniOptions): Record<string, unknown> {
   const tower = {
     patch_size: sizes.patch_size,
     embed_dim: sizes.vision_width,

@@ -4,15 +4,17 @@
 import { z } from "zod";
 import { UserError } from "#registry";
 import { Generator } from "#tensor";
+import { transformerFootprint } from "../footprint.ts";
 import { definePolicy, type LoadOptions } from "../policy.ts";
-import { openPrismaticFolder, type PrismaticFolder } from "../prismatic/checkpoint.ts";
+import { isPrismaticFolder, openPrismaticFolder, type PrismaticFolder } from "../prismatic/checkpoint.ts";
 import { fillModule } from "../prismatic/fill.ts";
 import { ImageProcessor } from "../prismatic/images.ts";
 import { proprioBounds } from "../prismatic/observe.ts";
 import { savePrismatic } from "../prismatic/save.ts";
-import { prismaticSettings } from "../prismatic/settings.ts";
+import { prismaticSettings, publishedOpenVla } from "../prismatic/settings.ts";
 import { lazyTokenizer, type PrismaticLoadOptions } from "../prismatic/tokenizer.ts";
 import { ActionCodec } from "./actions.ts";
+import { miniCheckpoint } from "./fresh.ts";
 import { type OftShape, OpenVlaOftModel } from "./model.ts";
 import { OpenVlaOftPolicy } from "./oft-policy.ts";
 import { habits } from "./prompt.ts";
@@ -30,7 +32,11 @@ export type OftSettings = z.infer<typeof oftSettings>;
 
 export const openVlaOft = definePolicy({
   settings: oftSettings,
+  footprint: transformerFootprint(publishedOpenVla),
   load: async (settings, options = {}) => loadOft(settings, options),
+  recognizes: isPrismaticFolder, // OpenVLA's own look the same: those need their model_type
+  sectionFor: (pack) => ({ unnorm_key: pack, max_prompt_length: 32 }),
+  fresh: { mini: miniCheckpoint },
 });
 
 export function loadOft(

@@ -2,12 +2,13 @@
 
 import { z } from "zod";
 import { Generator } from "#tensor";
+import { transformerFootprint } from "../footprint.ts";
 import { definePolicy } from "../policy.ts";
 import { openPrismaticFolder } from "../prismatic/checkpoint.ts";
 import { fillModule } from "../prismatic/fill.ts";
 import { ImageProcessor } from "../prismatic/images.ts";
 import { savePrismatic } from "../prismatic/save.ts";
-import { type PrismaticSettings, prismaticSettings } from "../prismatic/settings.ts";
+import { type PrismaticSettings, prismaticSettings, publishedOpenVla } from "../prismatic/settings.ts";
 import { lazyTokenizer, type PrismaticLoadOptions } from "../prismatic/tokenizer.ts";
 import { ActionCodec } from "./actions.ts";
 import { OpenVlaModel } from "./model.ts";
@@ -28,6 +29,7 @@ export const openVlaSettings = prismaticSettings.extend({
 
 export const openVla = definePolicy({
   settings: openVlaSettings,
+  footprint: transformerFootprint(publishedOpenVla),
   load: async (settings, options = {}) => loadOpenVla(settings, options),
 });
 

@@ -8,9 +8,9 @@
  * Shapes: B batch, H or C actions, A numbers in a model action, D in an environment's, Q numbers of state.
  */
 import { z } from "zod";
+import type { ActionSpec } from "#data";
 import { UserError } from "#registry";
 import { type Tensor, tensor } from "#tensor";
-import type { ActionSpec } from "../policy.ts";
 import type { Pi0Config } from "./config.ts";
 
 const numbers = z.array(z.number());

@@ -34,6 +34,11 @@ export function openPi0Folder(path: string): Pi0Folder {
   };
 }
 
+/** openpi's config.json says little; its statistics have a name of their own. */
+export function isPi0Folder(path: string): boolean {
+  return existsSync(join(path, "model.safetensors")) && findStatistics(path).length > 0;
+}
+
 function readWeights(path: string): Map<string, Tensor> {
   const loose = join(path, "weights.safetensors"); // how reference fixtures call it
   return existsSync(loose) ? readSafetensors(loose) : openCheckpoint(path).read();

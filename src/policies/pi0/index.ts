@@ -3,11 +3,12 @@
  */
 import { UserError } from "#registry";
 import { Generator } from "#tensor";
+import { type PublishedSize, transformerFootprint } from "../footprint.ts";
 import { definePolicy } from "../policy.ts";
 import { lazyTokenizer, type PrismaticLoadOptions } from "../prismatic/tokenizer.ts";
 import { Pi0Codec } from "./actions.ts";
 import { adaptVlm } from "./adapters.ts";
-import { openPi0Folder, readNormStats, writePi0Folder } from "./checkpoint.ts";
+import { isPi0Folder, openPi0Folder, readNormStats, writePi0Folder } from "./checkpoint.ts";
 import { type Pi0Config, resolveConfig } from "./config.ts";
 import { type CriticOptions, Denoiser } from "./denoiser.ts";
 import type { FlowOptions } from "./flow.ts";
@@ -19,9 +20,28 @@ import { fillPi0, freeze, storedWeights } from "./weights.ts";
 
 export { pi0Settings } from "./settings.ts";
 
+/** The action expert and its projections, which are all that is trained by default. */
+const expertShare = 0.09;
+
+/** Where π0's files keep what others have beside model_type. */
+const inner = ({ openpi }: Readonly<Record<string, unknown>>) =>
+  (openpi ?? {}) as Readonly<Record<string, unknown>>;
+
+const published: PublishedSize = {
+  parameters: 3.5e9,
+  layers: 18,
+  width: 2048,
+  picture: 256,
+  pictures: (settings) => settings.num_images_in_input ?? inner(settings).num_images_in_input,
+  trained: (settings, parameters) =>
+    inner(settings).train_expert_only === false ? undefined : parameters * expertShare,
+};
+
 export const openPi = definePolicy({
   settings: pi0Settings,
+  footprint: transformerFootprint(published),
   load: async (settings, options = {}) => loadPi0(settings, options),
+  recognizes: isPi0Folder,
 });
 
 export function loadPi0(

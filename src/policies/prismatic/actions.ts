@@ -6,9 +6,10 @@
  *
  * Shapes: B batch, C actions in a chunk, D numbers in an action, A = C·D tokens.
  */
+
+import type { ActionSpec } from "#data";
 import { UserError } from "#registry";
 import { type Tensor, tensor } from "#tensor";
-import type { ActionSpec } from "../policy.ts";
 import { type ActionTokens, actionTokens } from "./action-tokens.ts";
 import type { PrismaticConfig } from "./config.ts";
 import {

@@ -50,6 +50,12 @@ export function openPrismaticFolder(path: string): PrismaticFolder {
   };
 }
 
+/** Whether its config.json is of such a model. */
+export function isPrismaticFolder(path: string): boolean {
+  const raw = readIfThere(join(path, "config.json")) as Readonly<Record<string, unknown>> | undefined;
+  return raw?.model_type === "openvla" || raw?.model_type === "prismatic";
+}
+
 function readWeights(path: string): Map<string, Tensor> {
   const loose = join(path, "weights.safetensors"); // how reference fixtures call it
   return existsSync(loose) ? readSafetensors(loose) : openCheckpoint(path).read();

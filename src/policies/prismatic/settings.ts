@@ -6,6 +6,7 @@
  */
 import { z } from "zod";
 import type { DType } from "#tensor";
+import type { PublishedSize } from "../footprint.ts";
 
 const precisions: Record<string, DType> = {
   bf16: "bfloat16",
@@ -66,4 +67,7 @@ export const prismaticSettings = z.strictObject({
   low_cpu_mem_usage: z.boolean().optional().describe("no effect here: weights are mapped, not copied"),
   trust_remote_code: z.boolean().optional().describe("no effect here: no code of a checkpoint is ever run"),
 });
+/** OpenVLA and OpenVLA-OFT, 7.5 B. */
+export const publishedOpenVla: PublishedSize = { parameters: 7.54e9, layers: 32, width: 4096, picture: 256 };
+
 export type PrismaticSettings = z.infer<typeof prismaticSettings>;

@@ -1,5 +1,6 @@
 /** The program of a recording process: makes the shards it is told to, one after another, on one thread. */
 
+import { robosuiteActions } from "#data";
 import { loadPolicy } from "#policies";
 import { type FromWorker, ScriptedRecorder, type ToWorker } from "#recordings";
 import { liveForParent, UserError } from "#registry";
@@ -46,7 +47,7 @@ async function open({ settings, policy: by }: RecordingOrder): Promise<Recorder>
   const device = by.device as Device;
   const policy = await loadPolicy(by.section, {
     device,
-    actionSpec: { size: 7, gripper: "minus_one_opens" },
+    actionSpec: robosuiteActions,
   });
   if (by.world === undefined) return new PolicyRecorder(policy, settings, by.temperatures);
   const size = [settings.size, settings.size] as const;

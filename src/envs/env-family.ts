@@ -1,16 +1,28 @@
 /**
- * Opens the environment that a configuration's `env.train` or `env.eval` describes, found by `env_type` and loaded only when asked for.
+ * What a kind of environment is: how its section of a configuration looks, and how it is opened.
  *
  * What the loop around an env needs beyond playing is the same for all: how actions are read, where its random streams and episodes
  * stand (for checkpoints), and, for benchmarks with stored starts, which start each slot plays (for evaluation).
  */
-import { Registry, UserError } from "#registry";
+import type { z } from "zod";
+import type { ActionSpec } from "#data";
+import type { FamilySettings } from "#registry";
 import type { ChunkWatcher, FilmView } from "#simulators";
 import type { Device, DType, Tensor } from "#tensor";
 import type { VectorEnv } from "./env.ts";
 import type { Imagination } from "./learned/release.ts";
 
-type Section = Readonly<Record<string, unknown>> & { readonly env_type: string };
+/** A configuration's `env.train` or `env.eval`, checked: the keys that all envs share (docs/configs.md), and the family's own. */
+export type EnvSection<S extends z.ZodType = z.ZodType> = z.infer<S> &
+  Readonly<Record<string, unknown>> & {
+    readonly env_type: string;
+    readonly seed?: number;
+    readonly group_size?: number;
+    readonly max_episode_steps?: number;
+    readonly auto_reset?: boolean;
+    readonly ignore_terminations?: boolean;
+    readonly is_eval?: boolean;
+  };
 
 export interface EnvPlace {
   /** Slots of this env, and where they stand among all of the run. */
@@ -56,43 +68,23 @@ export interface OpenedEnv {
   /** For imagined envs: what imagines and what judges, for those who measure them. They stay the env's. */
   imagination?(): Pick<Imagination, "world" | "judge">;
   /** For imagined envs: the episodes to come are imagined and judged by what the changed section names. */
-  replaceWorld?(section: Section): Promise<void>;
+  replaceWorld?(section: EnvSection): Promise<void>;
 }
 
-export interface EnvFamily {
-  readonly actions: {
-    readonly size: number;
-    readonly gripper: "minus_one_opens" | "plus_one_opens" | "as_is";
-  };
+/** One whose section is understood, but that nobody can open here, has no `open`. */
+export interface EnvFamily<S extends z.ZodType = z.ZodType> extends FamilySettings {
+  readonly settings: S;
+  /** How an action is read; goes with `open`. */
+  readonly actions?: ActionSpec;
   /** The sentences that a policy will be told, where they are known before the env is opened. */
-  sentences?(section: Section): Promise<readonly string[]>;
-  open(section: Section, place: EnvPlace): Promise<OpenedEnv>;
+  sentences?(section: EnvSection<S>): Promise<readonly string[]>;
+  /** Loads what it needs itself, so that a configuration is checked without a simulator. */
+  open?(section: EnvSection<S>, place: EnvPlace): Promise<OpenedEnv>;
 }
 
-const robosuiteActions = { size: 7, gripper: "minus_one_opens" } as const;
-const learned = async (): Promise<EnvFamily> => ({
-  actions: robosuiteActions, // that of the simulator which the worlds imitate
-  open: async (section, place) => (await import("./learned/opened.ts")).openImagined(section, place),
-});
+/** A family that can be played. */
+export type PlayableEnv<S extends z.ZodType = z.ZodType> = EnvFamily<S> &
+  Required<Pick<EnvFamily<S>, "actions" | "open">>;
 
-export const environments = new Registry<EnvFamily>("environment (env_type)", {
-  libero: async () => ({
-    actions: robosuiteActions,
-    sentences: async (section) => (await import("./vector/opened.ts")).sentencesOf(section),
-    open: async (section, place) => (await import("./vector/opened.ts")).openSimulator(section, place),
-  }),
-  opensora_wm: learned,
-  wan_wm: learned,
-  evac_wm: learned,
-});
-
-/** The family of a section, or an error that says what this checkout can play. */
-export async function environmentFamily(section: Section): Promise<EnvFamily> {
-  if (environments.has(section.env_type)) return environments.get(section.env_type);
-  throw new UserError(unplayableText(section.env_type));
-}
-
-/** Of an environment whose section of a configuration is understood, but that nobody opens. */
-export const unplayableText = (type: string): string =>
-  `env_type ${type} is validated (--dry-run) but cannot run yet: its simulator is not part of this system yet; ` +
-  `what can run: ${environments.names().join(", ")}`;
+/** Gives a family its types: `open` gets what `settings` parses. */
+export const defineEnv = <S extends z.ZodType>(family: PlayableEnv<S>): PlayableEnv<S> => family;
