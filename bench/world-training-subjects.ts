@@ -3,21 +3,21 @@ import { type Device, scope, synchronize } from "#tensor";
 import { AutoencoderKL, WanVAE, wanSizes } from "#worlds";
 import type { RecordedFrames } from "../src/world-training/frames/recorded-frames.ts";
 import { initialise } from "../src/world-training/learning/initialise.ts";
+import { throughPictures } from "../src/world-training/learning/through-pictures.ts";
 import { type Course, withStreams } from "../src/world-training/learning/training-loop.ts";
 import type { Lesson } from "../src/world-training/learning/weight-training.ts";
-import { autoencoderCourse, autoencoderSettings } from "../src/world-training/opensora/autoencoder.ts";
+import {
+  openSoraAutoencoderCourse,
+  openSoraAutoencoderSettings,
+} from "../src/world-training/opensora/autoencoder.ts";
 import {
   actionStatistics,
-  denoiserCourse,
-  denoiserSettings,
+  openSoraDenoiserCourse,
+  openSoraDenoiserSettings,
 } from "../src/world-training/opensora/denoiser.ts";
-import { throughPictures } from "../src/world-training/reward-model/through-autoencoder.ts";
-import { judgeCourse, judgeSettings } from "../src/world-training/reward-model/training.ts";
-import {
-  wanAutoencoderSettings,
-  wanDenoiserCourse,
-  wanDenoiserSettings,
-} from "../src/world-training/wan/denoiser.ts";
+import { rewardModelCourse, rewardModelSettings } from "../src/world-training/reward-model/training.ts";
+import { wanAutoencoderSettings } from "../src/world-training/wan/autoencoder.ts";
+import { wanDenoiserCourse, wanDenoiserSettings } from "../src/world-training/wan/denoiser.ts";
 import { randomRecordings } from "./world-training-data.ts";
 
 /** How a step is computed. */
@@ -51,9 +51,9 @@ export function subjects(device: Device, tiny: boolean): Subject[] {
       name: "autoencoder",
       measure: (way, seconds) =>
         pace(device, seconds, () =>
-          autoencoderCourse(
+          openSoraAutoencoderCourse(
             frames,
-            autoencoderSettings.parse({ batch_size: 256, precision, ...small, ...graph(way) }),
+            openSoraAutoencoderSettings.parse({ batch_size: 256, precision, ...small, ...graph(way) }),
           ),
         ),
     },
@@ -61,10 +61,10 @@ export function subjects(device: Device, tiny: boolean): Subject[] {
       name: "judge",
       measure: (way, seconds) =>
         pace(device, seconds, () =>
-          judgeCourse(
+          rewardModelCourse(
             frames,
             { seen: throughPictures(judged, frames) },
-            judgeSettings.parse({ ...small, ...graph(way) }),
+            rewardModelSettings.parse({ ...small, ...graph(way) }),
           ),
         ),
     },
@@ -74,7 +74,7 @@ export function subjects(device: Device, tiny: boolean): Subject[] {
 const graph = ({ cuda_graph }: Way) => ({ cuda_graph });
 
 function untrainedVae(device: Device): AutoencoderKL {
-  const { block_out_channels, layers_per_block, norm_num_groups } = autoencoderSettings.parse({});
+  const { block_out_channels, layers_per_block, norm_num_groups } = openSoraAutoencoderSettings.parse({});
   const ends = { latent_channels: 4, in_channels: 3, out_channels: 3, scaling_factor: 1 };
   const vae = new AutoencoderKL(
     { block_out_channels, layers_per_block, norm_num_groups, ...ends },
@@ -102,7 +102,7 @@ function denoiser(
   const precision = frames.device === "cpu" ? "fp32" : "bf16";
   const asked = { ...sizes, patch_size: [1, patch, patch], batch_size, precision };
   const latent = frames.size[0] / vae.downscale;
-  const { chunk, condition_frame_length: memory } = denoiserSettings.parse(asked);
+  const { chunk, condition_frame_length: memory } = openSoraDenoiserSettings.parse(asked);
   const own = { in_channels: 4, pred_sigma: false, mlp_ratio: 4, action_dim: 7 };
   const model = { ...asked, ...own, vae_downscale: vae.downscale, input_sq_size: frames.size[0] };
   return {
@@ -111,10 +111,10 @@ function denoiser(
     request: { sizes: model, batch: batch_size, memory, chunk, latent, dtype: precision },
     measure: (way, seconds) =>
       pace(frames.device, seconds, () =>
-        denoiserCourse(
+        openSoraDenoiserCourse(
           frames,
           vae,
-          denoiserSettings.parse({ ...asked, ...graph(way) }),
+          openSoraDenoiserSettings.parse({ ...asked, ...graph(way) }),
           actionStatistics(frames),
         ),
       ),

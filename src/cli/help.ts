@@ -38,7 +38,8 @@ export async function helpFor([name, sub, ...extra]: readonly string[]): Promise
 
 async function helpText(summary: string, { usage, details, settings }: Described): Promise<string> {
   const { settingsText } = await import("#config");
-  const tables = Object.entries(settings ?? {}).map(
+  const schemas = typeof settings === "function" ? await settings() : settings;
+  const tables = Object.entries(schemas ?? {}).map(
     ([heading, schema]) => `${heading} (--set KEY=VALUE):\n${settingsText(schema)}`,
   );
   return [summary, `usage: reverie ${usage}`, details, ...tables].filter(Boolean).join("\n\n");

@@ -258,7 +258,7 @@ const honesty: Rule = ({ runner, env }) => {
     ...when(
       evolution.enabled && !inDream,
       "runner.co_evolution.enabled",
-      `needs an imagined env.train (opensora_wm, wan_wm, evac_wm), found ${env.train.env_type}: a simulator has nothing to learn`,
+      `needs an imagined env.train (an env_type that ends in _wm), found ${env.train.env_type}: a simulator has nothing to learn`,
     ),
     ...when(
       evolution.enabled && env.eval?.env_type !== "libero",

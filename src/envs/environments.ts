@@ -2,25 +2,18 @@
  * The kinds of environment, found by `env_type` and loaded only when asked for. Checking a section of a configuration loads neither
  * a simulator nor a world model: those come with `open`.
  */
-import { robosuiteActions } from "#data";
-import { type FamilySettings, Registry, UserError } from "#registry";
+import { Registry, UserError } from "#registry";
 import type { EnvFamily, EnvSection, PlayableEnv } from "./env-family.ts";
+import { learnedEnvs } from "./learned/family.ts";
 
-/** The actions of the simulator which the worlds imitate. */
-const imagined = (load: () => Promise<FamilySettings>) => async (): Promise<PlayableEnv> => ({
-  ...(await load()),
-  actions: robosuiteActions,
-  open: async (section, place) => (await import("./learned/opened.ts")).openImagined(section, place),
-});
-
-export const environments = new Registry<EnvFamily>("environment (env_type)", {
+const simulated = {
   libero: async () => (await import("./sections/libero.ts")).libero(),
-  opensora_wm: imagined(async () => (await import("./sections/opensora.ts")).openSoraSection),
-  wan_wm: imagined(async () => (await import("./sections/wan.ts")).wanSection),
-  evac_wm: imagined(async () => (await import("./sections/evac.ts")).evacSection),
   behavior: async () => (await import("./sections/behavior.ts")).behavior,
   maniskill: async () => (await import("./sections/maniskill.ts")).maniskill,
-});
+};
+
+/** Simulators, and one environment for every family of worlds. */
+export const environments = new Registry<EnvFamily>("environment (env_type)", simulated, learnedEnvs);
 
 const isPlayable = (family: EnvFamily): family is PlayableEnv => family.open !== undefined;
 

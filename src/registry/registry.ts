@@ -23,33 +23,40 @@ export async function registerAs<T>(name: string, work: () => Promise<T>): Promi
 
 export class Catalog<T> {
   readonly #kind: string;
+  readonly #derived: () => Readonly<Record<string, T>>;
   readonly #entries: Map<string, { readonly entry: T; readonly by: string }>;
 
-  constructor(kind: string, builtin: Readonly<Record<string, T>> = {}) {
+  /** `derived`: entries that are made of another catalog's, also of those that are registered there later. */
+  constructor(
+    kind: string,
+    builtin: Readonly<Record<string, T>> = {},
+    derived: () => Readonly<Record<string, T>> = () => ({}),
+  ) {
     this.#kind = kind;
+    this.#derived = derived;
     this.#entries = new Map(
       Object.entries(builtin).map(([name, entry]) => [name, { entry, by: "reverie" }] as const),
     );
   }
 
   register(name: string, entry: T): void {
-    const taken = this.#entries.get(name);
-    if (taken) {
+    if (this.has(name)) {
+      const by = this.#entries.get(name)?.by ?? "reverie";
       throw new UserError(
-        `a ${this.#kind} named "${name}" is already registered by ${taken.by}; choose another name`,
+        `a ${this.#kind} named "${name}" is already registered by ${by}; choose another name`,
       );
     }
     this.#entries.set(name, { entry, by: registrant });
   }
 
   has(name: string): boolean {
-    return this.#entries.has(name);
+    return this.#all().has(name);
   }
 
   /** The entry of this name, or a UserError that says which there are. */
   find(name: string): T {
-    const found = this.#entries.get(name);
-    if (found) return found.entry;
+    const all = this.#all();
+    if (all.has(name)) return all.get(name)!;
     const guess = nearest(name, this.names());
     throw new UserError(
       `no ${this.#kind} named "${name}"; there are: ${this.names().join(", ")}` +
@@ -58,12 +65,17 @@ export class Catalog<T> {
   }
 
   names(): string[] {
-    return [...this.#entries.keys()].sort();
+    return [...this.#all().keys()].sort();
   }
 
   /** In the order in which they were registered. */
   entries(): (readonly [name: string, entry: T])[] {
-    return [...this.#entries].map(([name, { entry }]) => [name, entry] as const);
+    return [...this.#all()];
+  }
+
+  #all(): Map<string, T> {
+    const own = [...this.#entries].map(([name, { entry }]) => [name, entry] as const);
+    return new Map([...Object.entries(this.#derived()), ...own]);
   }
 }
 

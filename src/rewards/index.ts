@@ -1,5 +1,5 @@
 /** What judges a picture: success classifiers, read safely from published files. */
-export { JudgeEnsemble, type JudgeVote } from "./judge-ensemble.ts";
+export { type EnsembleVote, RewardModelEnsemble } from "./judge-ensemble.ts";
 export { taskSentences } from "./libero-tasks.ts";
 export { defineReward, loadReward, type RewardFamily, type RewardSettings, rewards } from "./load-reward.ts";
 export { ResnetReward } from "./resnet-reward.ts";
@@ -8,4 +8,9 @@ export type { TrunkWidths } from "./resnet-trunk.ts";
 export type { RewardModel } from "./reward-model.ts";
 export { publishedTaskResnet, TaskResnetReward, type TaskResnetSizes } from "./task-resnet-reward.ts";
 export { type ResnetArch, resnetArchs } from "./torchvision-resnet.ts";
-export { type JudgeLesson, judgeLoss, setLearning, type TrainableJudge } from "./training.ts";
+export {
+  type RewardModelLesson,
+  rewardModelLoss,
+  setLearning,
+  type TrainableRewardModel,
+} from "./training.ts";

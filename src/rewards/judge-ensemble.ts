@@ -7,20 +7,20 @@
 import { type Device, type DType, scope, stack, type Tensor } from "#tensor";
 import type { RewardModel } from "./reward-model.ts";
 
-export type JudgeVote = "min" | "mean" | "median";
+export type EnsembleVote = "min" | "mean" | "median";
 
-const votes: Readonly<Record<JudgeVote, (opinions_JN: Tensor) => Tensor>> = {
+const votes: Readonly<Record<EnsembleVote, (opinions_JN: Tensor) => Tensor>> = {
   min: (opinions) => opinions.amin([0]),
   mean: (opinions) => opinions.mean(0),
   median: (opinions) => opinions.sort(0)[0].select(0, Math.floor(((opinions.shape[0] ?? 1) - 1) / 2)),
 };
 
-export class JudgeEnsemble implements RewardModel {
+export class RewardModelEnsemble implements RewardModel {
   readonly name: string;
   readonly #members: readonly RewardModel[];
-  readonly #vote: JudgeVote;
+  readonly #vote: EnsembleVote;
 
-  constructor(members: readonly RewardModel[], vote: JudgeVote) {
+  constructor(members: readonly RewardModel[], vote: EnsembleVote) {
     this.name = `${vote} of ${members.length} judges`;
     this.#members = members;
     this.#vote = vote;

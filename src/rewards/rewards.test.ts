@@ -7,10 +7,10 @@ import { writeSafetensors } from "#formats";
 import { UserError } from "#registry";
 import { full, noGrad, type Tensor, zeros } from "#tensor";
 import {
-  JudgeEnsemble,
   loadReward,
   ResnetReward,
   ResnetScorer,
+  RewardModelEnsemble,
   TaskResnetReward,
   taskSentences,
 } from "./index.ts";
@@ -89,7 +89,7 @@ test("judges vote: the most suspicious, their mean, or the one in the middle", (
   const members = [-2, 0, 3, 1].map(known);
   const [low, , high, middle] = [-2, 0, 3, 1].map((bias) => 1 / (1 + Math.exp(-bias)));
   const vote = (how: "min" | "mean" | "median", of = members): number =>
-    Number(new JudgeEnsemble(of, how).judge(pictures(0), ["", ""]).toArray()[1]);
+    Number(new RewardModelEnsemble(of, how).judge(pictures(0), ["", ""]).toArray()[1]);
   const near = (value: number, expected: number) => assert.ok(Math.abs(value - expected) < 1e-6, `${value}`);
   near(vote("min"), low!);
   near(vote("mean"), (low! + 0.5 + high! + middle!) / 4);
@@ -99,7 +99,7 @@ test("judges vote: the most suspicious, their mean, or the one in the middle", (
 
 test("an ensemble refuses what one of its judges was not taught, and lists every member's weights", () => {
   const taught = new TaskResnetReward(["open"], { widths: small, tasks: 1, embedding: 4, hidden: 4 });
-  const ensemble = new JudgeEnsemble([taught, known(0)], "min");
+  const ensemble = new RewardModelEnsemble([taught, known(0)], "min");
   assert.throws(() => ensemble.checkInstruction("close"), /not taught/);
   assert.equal(ensemble.state().size, taught.state().size + known(0).state().size);
 });

@@ -10,15 +10,19 @@ import { BatchNorm2d } from "./batch-norm.ts";
 import type { ResnetReward } from "./resnet-reward.ts";
 import type { TaskResnetReward } from "./task-resnet-reward.ts";
 
-export type TrainableJudge = ResnetReward | TaskResnetReward;
+export type TrainableRewardModel = ResnetReward | TaskResnetReward;
 
-export interface JudgeLesson {
+export interface RewardModelLesson {
   readonly pictures: Tensor; // [N, 3, H, W]
   readonly tasks: Tensor; // int64 [N]
   readonly success: Tensor; // float32 [N], 1 or 0
 }
 
-export function judgeLoss(judge: TrainableJudge, frames: JudgeLesson, failureWeight: number): Tensor {
+export function rewardModelLoss(
+  judge: TrainableRewardModel,
+  frames: RewardModelLesson,
+  failureWeight: number,
+): Tensor {
   const logits = judge.logits(frames.pictures, frames.tasks).squeeze(1);
   const { success } = frames;
   const weights = success
@@ -30,6 +34,6 @@ export function judgeLoss(judge: TrainableJudge, frames: JudgeLesson, failureWei
 }
 
 /** While learning, batch norms use and gather the statistics of the batch. */
-export function setLearning(judge: TrainableJudge, on: boolean): void {
+export function setLearning(judge: TrainableRewardModel, on: boolean): void {
   for (const [, module] of judge.network.modules()) if (module instanceof BatchNorm2d) module.learning = on;
 }

@@ -11,7 +11,7 @@ import { trainEvacDenoiser } from "../world-training/evac/denoiser.ts";
 import { evacDenoiserSettings } from "../world-training/evac/settings.ts";
 import { RecordedFrames } from "../world-training/frames/recorded-frames.ts";
 import { writeStarts } from "../world-training/frames/starts.ts";
-import { judgeSettings, trainJudge } from "../world-training/reward-model/training.ts";
+import { rewardModelSettings, trainRewardModel } from "../world-training/reward-model/training.ts";
 import { toyWorld } from "./co-evolution/toy-world.ts";
 import { readRun } from "./read-run.ts";
 import { silent } from "./reporter.ts";
@@ -30,7 +30,7 @@ async function toyEvacWorld(data: string): Promise<string> {
   await trainEvacAutoencoder(frames, evacAutoencoderSettings.parse({ ...brief, ...vae }), world);
   const small = { model_channels: 32, context_dim: 16, clip_width: 16, predictor_steps: 20 };
   await trainEvacDenoiser(frames, evacDenoiserSettings.parse({ ...brief, ...small }), world);
-  await trainJudge(frames, judgeSettings.parse({ ...brief, widths: [4, 4, 4, 4] }), world);
+  await trainRewardModel(frames, rewardModelSettings.parse({ ...brief, widths: [4, 4, 4, 4] }), world);
   writeStarts(frames, world, { count: 12 });
   return world;
 }

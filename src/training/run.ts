@@ -84,7 +84,7 @@ export class Run {
   static async #begin(given: CheckedConfig, reporter: Reporter, folder: RunFolder): Promise<Run> {
     const { from } = folder.start;
     const step = from?.state.step ?? 0;
-    const evolution = CoEvolution.open(given, reporter.say, { step, version: from?.state.world ?? 0 });
+    const evolution = await CoEvolution.open(given, reporter.say, { step, version: from?.state.world ?? 0 });
     const checked = evolution?.checked ?? given;
     const warning = truthWarning(checked.config.env.train);
     if (warning !== undefined) reporter.say(warning);

@@ -11,8 +11,9 @@ export {
 export { ActionPredictor, type PoseScale, restingHand } from "./evac/action-predictor.ts";
 export { type Camera, pinholeCamera } from "./evac/camera.ts";
 export { clipPicture } from "./evac/clip-picture.ts";
-export { descriptionBeside, type EvacDescription, evacDescription } from "./evac/description.ts";
+export { type EvacDescription, evacDescription } from "./evac/description.ts";
 export { recalledFrames } from "./evac/evac-world.ts";
+export { evacFiles } from "./evac/files.ts";
 export { autoencoderSizes, EvacNetworks } from "./evac/model.ts";
 export { rayPlanes } from "./evac/picture-stack.ts";
 export { measureStatistics, type PoseStatistics, poseChange, relativeAction } from "./evac/poses.ts";
@@ -28,13 +29,8 @@ export {
   velocityLoss,
 } from "./evac/training.ts";
 export { type Drawing, liberoDrawing, poseMaps } from "./evac/trajectory.ts";
-export {
-  loadActionPredictor,
-  loadAutoencoder as loadEvacAutoencoder,
-  publishedAutoencoder,
-  readsMotion,
-} from "./evac/weights.ts";
-export { type WorldFamily, worlds } from "./families.ts";
+export { loadActionPredictor, publishedAutoencoder, readFirstStage, readsMotion } from "./evac/weights.ts";
+export { envTypeOf, folderKeyOf, recognizeWorld, worlds } from "./families.ts";
 export { inMicroBatches } from "./micro-batch.ts";
 export { FixedSeedNoise, type NoisePurpose, type NoiseSource, SlotNoise } from "./noise.ts";
 export { STDiT3 } from "./opensora/model.ts";
@@ -48,6 +44,7 @@ export {
 } from "./opensora/training.ts";
 export { loadAutoencoder as loadOpenSoraAutoencoder } from "./opensora/weights.ts";
 export { fromBytes, resizeFrames, toBytes } from "./pixels.ts";
+export { type NamedRewardModel, namedRewardModel } from "./section-keys.ts";
 export { WanDiT } from "./wan/model.ts";
 export { downscaleOf, type WanSizes, wanSizes } from "./wan/sizes.ts";
 export {
@@ -70,3 +67,4 @@ export type {
   WorldMemory,
   WorldStart,
 } from "./world.ts";
+export { defineWorld, type FolderOptions, type WorldFamily, type WorldPlace } from "./world-family.ts";

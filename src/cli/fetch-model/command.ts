@@ -1,6 +1,7 @@
 /** The model half of `reverie fetch`: progress on the terminal, and what to write into a config afterwards. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { folderKeyOf, recognizeWorld } from "#worlds";
 import { type FetchModelOptions, fetchModel } from "./index.ts";
 
 export async function fetchModelCommand(options: FetchModelOptions): Promise<void> {
@@ -16,14 +17,14 @@ export async function fetchModelCommand(options: FetchModelOptions): Promise<voi
   const seconds = ((performance.now() - began) / 1000).toFixed(0);
   say(`${fetched} of ${files} files fetched in ${seconds} s, ${(bytes / 1e9).toFixed(2)} GB in all`);
   say(`commit ${commit ?? "unknown"}; hashes in ${folder}/reverie-source.json`);
-  say(`use it with ${settingFor(folder)}`);
+  say(`use it with ${await settingFor(folder)}`);
 }
 
 /** Which setting a folder is for, by what it holds. */
-export function settingFor(folder: string): string {
+export async function settingFor(folder: string): Promise<string> {
   const has = (name: string): boolean => existsSync(join(folder, name));
-  if (has("Wan2.2_VAE.pth")) return `env.train.wan_wm_hf_ckpt_path=${folder}`;
-  if (has("vae") && has("dataset")) return `env.train.opensora_wm_hf_ckpt_path=${folder}`;
+  const world = await recognizeWorld(folder);
+  if (world) return `env.train.${folderKeyOf(world.name)}=${folder}`;
   if (has("adapter_config.json")) return `actor.model.is_lora=True actor.model.lora_path=${folder}`;
   if (has("config.json")) return `actor.model.model_path=${folder}`;
   return `the settings that name its files, in ${folder}`;

@@ -76,7 +76,7 @@ test("a model's files are fetched, checked, and not fetched twice; pickled doubl
   );
   const two = await policy(to);
   assert.deepEqual([two.files, two.fetched], [2, 0]);
-  assert.equal(settingFor(to), `actor.model.model_path=${to}`);
+  assert.equal(await settingFor(to), `actor.model.model_path=${to}`);
 });
 
 const guides: [string, string, Files, RegExp, string[]][] = [
@@ -99,7 +99,7 @@ for (const [what, repo, files, setting, left] of guides) {
       const there = existsSync(join(to, path)) ? readFileSync(join(to, path)) : undefined;
       assert.deepEqual(there, left.includes(path) ? undefined : body, path);
     }
-    assert.match(settingFor(to), setting);
+    assert.match(await settingFor(to), setting);
   });
 }
 

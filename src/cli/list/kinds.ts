@@ -59,11 +59,11 @@ export const kinds: Readonly<Record<string, (of?: string) => Promise<readonly Ro
   },
 
   worlds: async () => {
-    const { worlds } = await import("#worlds");
+    const { envTypeOf, worlds } = await import("#worlds");
     const here = await modelFolders();
     return worlds.names().map((family) => ({
       family,
-      env_type: `${family}_wm`,
+      env_type: envTypeOf(family),
       folders: here.flatMap((one) => (one.family === family ? [one.folder] : [])).join(", "),
     }));
   },
@@ -100,18 +100,15 @@ interface ModelFolder {
 /** Those that came along, and those that `reverie fetch OWNER/NAME` brought. */
 async function modelFolders(): Promise<ModelFolder[]> {
   const { repositoryFolder } = await import("../fetch-model/index.ts");
-  const { familyOf } = await import("#world-training");
-  const familyIn = (path: string): string | undefined => {
-    try {
-      return familyOf(path);
-    } catch {
-      return undefined;
-    }
-  };
+  const { recognizeWorld } = await import("#worlds");
   const fetched = foldersIn(repositoryFolder({ kind: "model", name: "" })).flatMap(foldersIn);
-  return [...foldersIn(shipped), ...fetched]
-    .map((path) => ({ path, folder: nearby(path), family: familyIn(path) }))
-    .filter(({ path, family }) => family !== undefined || existsSync(join(path, "config.json")));
+  const found = [...foldersIn(shipped), ...fetched].map(async (path) => {
+    const family = (await recognizeWorld(path).catch(() => undefined))?.name;
+    return { path, folder: nearby(path), family };
+  });
+  return (await Promise.all(found)).filter(
+    ({ path, family }) => family !== undefined || existsSync(join(path, "config.json")),
+  );
 }
 
 const foldersIn = (folder: string): string[] =>

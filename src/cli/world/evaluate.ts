@@ -14,7 +14,7 @@ import type { Device } from "#tensor";
 import {
   measureAutoencoder,
   measureTruth,
-  openJudge,
+  openRewardModel,
   openWorld,
   RecordedFrames,
   RecordedTruth,
@@ -63,7 +63,7 @@ export async function evaluate(wishes: WorldArguments): Promise<void> {
   const recorded = frames && new RecordedTruth(frames, { episodes: settings.episodes, chunk: world.chunk });
   const source = recorded ?? (await simulated(wishes, settings, device));
   const films: SideBySide[] = [];
-  const judge = openJudge(folder, device);
+  const judge = openRewardModel(folder, device);
   const report = await measureTruth(world, judge, source, {
     ...optionsOf(settings),
     onProgress: (done, total) => console.log(`${done} of ${total} episodes`),

@@ -12,26 +12,16 @@ import { openDemonstrations } from "#recordings";
 import { UserError } from "#registry";
 import { allowTf32 } from "#tensor";
 import {
-  autoencoderSettings,
-  denoiserSettings,
-  evacAutoencoderSettings,
-  evacDenoiserSettings,
-  judgeSettings,
   type LoopHooks,
   RecordedFrames,
   refreshSettings,
-  trainAutoencoder,
-  trainDenoiser,
-  trainEvacAutoencoder,
-  trainEvacDenoiser,
-  trainJudge,
-  trainWanAutoencoder,
-  trainWanDenoiser,
-  wanAutoencoderSettings,
-  wanDenoiserSettings,
+  rewardModelSettings,
+  trainingOfFamily,
+  trainRewardModel,
+  worldTrainings,
   writeStarts,
 } from "#world-training";
-import type { Command, Subcommand } from "../command.ts";
+import type { Command, SettingTables, Subcommand } from "../command.ts";
 import { type NextCommand, nextText } from "../next-commands.ts";
 import { checked } from "../option-values.ts";
 import { inOwnFolder } from "../own-folder.ts";
@@ -56,52 +46,31 @@ const startsSettings = z.strictObject({
   before_success: z.int().positive().default(8).describe("frames between a keyframe start and the success"),
 });
 
-type Step<W = WorldArguments> = (wishes: W, frames: RecordedFrames, hooks: LoopHooks) => Promise<void>;
-type Course = {
-  readonly settings: z.ZodType;
-  readonly run: Step<Pick<WorldArguments, "settings" | "world">>;
+type Step = (wishes: WorldArguments, frames: RecordedFrames, hooks: LoopHooks) => Promise<void>;
+
+/** The autoencoder or the denoiser, as the family trains it. */
+const familyStep =
+  (part: "autoencoder" | "denoiser"): Step =>
+  async ({ family, settings: given, world }, frames, hooks) => {
+    const { settings, train } = (await trainingOfFamily(family))[part];
+    await train(frames, checked(settings, given), world, hooks);
+  };
+
+/** What each family lets one set. */
+const familySettings = (part: "autoencoder" | "denoiser") => async (): Promise<SettingTables> => {
+  const tables = worldTrainings.names().map(async (family) => {
+    const { settings } = (await worldTrainings.get(family))[part];
+    return [`settings with --family ${family}`, settings] as const;
+  });
+  return Object.fromEntries(await Promise.all(tables));
 };
-
-/** A training with settings of its own. */
-const training = <S extends z.ZodType>(
-  settings: S,
-  train: (frames: RecordedFrames, settings: z.infer<S>, world: string, hooks: LoopHooks) => Promise<void>,
-): Course => ({
-  settings,
-  run: ({ settings: given, world }, frames, hooks) => train(frames, checked(settings, given), world, hooks),
-});
-
-const families: Readonly<Record<WorldArguments["family"], { autoencoder: Course; denoiser: Course }>> = {
-  opensora: {
-    autoencoder: training(autoencoderSettings, trainAutoencoder),
-    denoiser: training(denoiserSettings, trainDenoiser),
-  },
-  wan: {
-    autoencoder: training(wanAutoencoderSettings, trainWanAutoencoder),
-    denoiser: training(wanDenoiserSettings, trainWanDenoiser),
-  },
-  evac: {
-    autoencoder: training(evacAutoencoderSettings, trainEvacAutoencoder),
-    denoiser: training(evacDenoiserSettings, trainEvacDenoiser),
-  },
-};
-
-const settingsOf = (part: "autoencoder" | "denoiser"): Record<string, z.ZodType> =>
-  Object.fromEntries(
-    Object.entries(families).map(([family, parts]) => [
-      `settings with --family ${family}`,
-      parts[part].settings,
-    ]),
-  );
-
-const judge = training(judgeSettings, trainJudge);
 
 const trainingUsage =
-  "--data DIR… --world DIR [--family opensora|wan|evac] [--device cpu|cuda] [--steps N] [--batch N] [--lr X] [--seed N]\n" +
+  "--data DIR… --world DIR [--family NAME] [--device cpu|cuda] [--steps N] [--batch N] [--lr X] [--seed N]\n" +
   "       [--minutes M] [--set KEY=VALUE…] [--resume]";
 const trainingDetails = `  --data DIR        recordings of reverie world collect; may be given several times
   --world DIR       the folder that gets this part
-  --family NAME     opensora, wan or evac; a judge is the same for all
+  --family NAME     ${worldTrainings.names().join(", ")}; a reward model is the same for all
   --minutes M       ends the training then, whatever its steps
   --resume          goes on from where this part's training was interrupted
   --steps, --batch, --lr, --seed, --set KEY=VALUE      settings, see below`;
@@ -120,18 +89,19 @@ const trainingPart = (name: string, part: Pick<Part, "summary" | "run" | "settin
 const parts: Readonly<Record<string, Part>> = {
   "train-vae": trainingPart("train-vae", {
     summary: "the autoencoder, first",
-    settings: settingsOf("autoencoder"),
-    run: ({ family, ...wishes }, frames, hooks) => families[family].autoencoder.run(wishes, frames, hooks),
+    settings: familySettings("autoencoder"),
+    run: familyStep("autoencoder"),
   }),
   train: trainingPart("train", {
     summary: "the denoiser that imagines; needs the autoencoder",
-    settings: settingsOf("denoiser"),
-    run: ({ family, ...wishes }, frames, hooks) => families[family].denoiser.run(wishes, frames, hooks),
+    settings: familySettings("denoiser"),
+    run: familyStep("denoiser"),
   }),
   "train-reward": trainingPart("train-reward", {
-    summary: "the judge of success; needs the autoencoder",
-    settings: { settings: judge.settings },
-    run: judge.run,
+    summary: "the reward model, which judges success; needs the autoencoder",
+    settings: { settings: rewardModelSettings },
+    run: ({ settings, world }, frames, hooks) =>
+      trainRewardModel(frames, checked(rewardModelSettings, settings), world, hooks),
   }),
   starts: {
     summary: "the frames that imagined episodes begin from",
@@ -188,6 +158,7 @@ export const worldCommand: Command = {
     const subcommand = Object.hasOwn(subcommands, what) ? subcommands[what] : undefined;
     if (!subcommand) throw new UserError(`world what? there are: ${Object.keys(subcommands).join(", ")}`);
     const wishes = parseWorldArguments(rest, subcommand.options);
+    if ("family" in subcommand.options) await trainingOfFamily(wishes.family); // refused before anything is read
     if (what === "evaluate") return evaluate(wishes);
     if (what === "refresh") return refresh(wishes);
     await makePart(what, parts[what]!, wishes);

@@ -2,7 +2,7 @@
 import { basename, dirname, resolve } from "node:path";
 import { openDemonstrations } from "#recordings";
 import { UserError } from "#registry";
-import { RecordedFrames, refreshSettings, refreshWorld, requireLearner, truthTable } from "#world-training";
+import { RecordedFrames, refreshSettings, refreshWorld, trainingOfWorld, truthTable } from "#world-training";
 import { checked } from "../option-values.ts";
 import { inOwnFolder } from "../own-folder.ts";
 import type { WorldArguments } from "./arguments.ts";
@@ -18,7 +18,7 @@ export async function refresh({ data, exam, world, device, settings }: WorldArgu
     (folders) => new RecordedFrames(folders.map(openDemonstrations), device),
   );
   const wished = checked(refreshSettings, settings);
-  requireLearner(world);
+  await trainingOfWorld(world); // refused before anything is recorded or learned
   // The world's folder is replaced, so the lock lies beside it.
   const part = `${basename(resolve(world))}.refresh`;
   const outcome = await inOwnFolder(dirname(resolve(world)), { what: `refresh of ${world}`, part }, () =>

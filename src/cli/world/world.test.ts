@@ -33,6 +33,11 @@ const cases: readonly (readonly [string, readonly string[], RegExp])[] = [
     ["train", "--data", "d", "--world", "w", "--minutes", "soon"],
     /--minutes/,
   ],
+  [
+    "a family that nobody trains",
+    ["train", "--data", "d", "--world", "w", "--family", "sora"],
+    /family "sora" cannot be trained; these can: evac, opensora, wan/,
+  ],
   ["an unknown suite", ["collect", "kitchen", "--out", join(folder, "a")], /no suite named "kitchen"/],
   ["no place to record to", ["collect", "tabletop_object"], /--out DIR/],
   [

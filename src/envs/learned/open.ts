@@ -1,16 +1,11 @@
-/**
- * Opens a learned env from an env block of a configuration: its world, its judge, its starts.
- *
- * Families differ in where their blocks keep the judge and the starts; that difference is written here once, so
- * that the env itself never knows which world it has.
- */
+/** Opens a learned env from an env block of a configuration: its world, its reward model, its starts. */
 import { join } from "node:path";
 import { z } from "zod";
 import type { Film } from "#pictures";
 import { UserError } from "#registry";
-import { JudgeEnsemble, loadReward, type RewardModel, type RewardSettings } from "#rewards";
+import { loadReward, type RewardModel, RewardModelEnsemble, type RewardSettings } from "#rewards";
 import type { Device, DType } from "#tensor";
-import { worlds } from "#worlds";
+import { envTypeOf, type NamedRewardModel, namedRewardModel, type WorldFamily, worlds } from "#worlds";
 import type { Pictures } from "../films.ts";
 import { DreamFilm } from "./dream-film.ts";
 import { imaginedHorizon } from "./horizon.ts";
@@ -21,32 +16,13 @@ import { type LearnedEnvSettings, learnedEnvSettings } from "./settings.ts";
 import { Starts } from "./starts.ts";
 import { worldFolder } from "./world-folder.ts";
 
-/** `env_type` to the world's family. */
-const families: Readonly<Record<string, string>> = {
-  opensora_wm: "opensora",
-  wan_wm: "wan",
-  evac_wm: "evac",
-};
-
-export const isLearnedEnv = (envType: string): boolean => Object.hasOwn(families, envType);
-
-const judgeBlock = z.looseObject({
-  type: z.string(),
-  from_pretrained: z.string(),
-  instructions: z.array(z.string()).optional(),
-});
-
-/** The keys that all blocks share, and the three places where a judge may be named. */
+/** The keys that all blocks share. */
 const envBlock = z.looseObject({
   env_type: z.string(),
   initial_image_path: z.string(),
   enable_kir: z.boolean().default(true),
   task_suite_name: z.string().nullish(),
-  reward_model: judgeBlock.optional(),
-  reward_model_cfg: z
-    .looseObject({ pretrained_checkpoint: z.string(), type: z.string().default("RewModel") })
-    .optional(),
-  world_model_cfg: z.looseObject({ reward_model: judgeBlock.optional() }).optional(),
+  reward_model: namedRewardModel.optional(),
 });
 type EnvBlock = z.infer<typeof envBlock>;
 
@@ -90,26 +66,33 @@ export async function openImagination(
   options: Pick<OpenOptions, "device" | "dtype">,
 ): Promise<Imagination> {
   const parsed = parse(envBlock, block);
-  const family = await worlds.get(families[parsed.env_type] ?? parsed.env_type);
+  const family = await familyOf(parsed.env_type);
+  const own = parse(family.settings, block);
   const place = { device: options.device ?? "cpu", dtype: options.dtype ?? "float32" } as const;
+  const first = rewardSettings(
+    parsed,
+    family.rewardModelOf ? family.rewardModelOf(own) : parsed.reward_model,
+  );
   return {
-    world: family.load(parse(family.settings, block), place),
-    judge: openJudges(parsed, parse(learnedEnvSettings, block), place.device),
+    world: family.load(own, place),
+    judge: openRewardModels(first, parse(learnedEnvSettings, block), place.device),
   };
 }
 
-/** Judges are small, and always in float32. */
-function openJudges(
-  block: EnvBlock,
+const familyOf = (envType: string): Promise<WorldFamily> =>
+  worlds.get(worlds.names().find((name) => envTypeOf(name) === envType) ?? envType);
+
+/** Reward models are small, and always in float32. */
+function openRewardModels(
+  first: RewardSettings,
   { judges, judge_vote }: LearnedEnvSettings,
   device: Device,
 ): RewardModel {
-  const first = judgeOf(block);
   const open = (from_pretrained: string): RewardModel =>
     loadReward({ ...first, from_pretrained }, { device });
   const more = judges ?? [];
   const named = open(first.from_pretrained);
-  return more.length === 0 ? named : new JudgeEnsemble([named, ...more.map(open)], judge_vote);
+  return more.length === 0 ? named : new RewardModelEnsemble([named, ...more.map(open)], judge_vote);
 }
 
 function reportOf(block: EnvBlock, { truth_report: given }: LearnedEnvSettings): string | undefined {
@@ -117,19 +100,14 @@ function reportOf(block: EnvBlock, { truth_report: given }: LearnedEnvSettings):
   return given ?? (folder === undefined ? undefined : join(folder, "truth.json"));
 }
 
-function judgeOf(block: EnvBlock): RewardSettings {
-  const named = block.reward_model ?? block.world_model_cfg?.reward_model;
-  const plain = block.reward_model_cfg;
-  const [type, from_pretrained] = named
-    ? [named.type, named.from_pretrained]
-    : [plain?.type, plain?.pretrained_checkpoint];
-  if (type === undefined || from_pretrained === undefined)
-    throw new UserError("the env block names no reward_model: nothing judges success");
+function rewardSettings({ task_suite_name }: EnvBlock, named: NamedRewardModel | undefined): RewardSettings {
+  if (!named) throw new UserError("the env block names no reward_model: nothing judges success");
+  const { type, from_pretrained, instructions } = named;
   return {
     type,
     from_pretrained,
-    ...(block.task_suite_name && { task_suite_name: block.task_suite_name }),
-    ...(named?.instructions && { instructions: named.instructions }),
+    ...(task_suite_name && { task_suite_name }),
+    ...(instructions && { instructions }),
   };
 }
 

@@ -5,13 +5,16 @@
  * so moving a world means exchanging the beginning of every path that lies in it.
  */
 import { dirname } from "node:path";
+import { folderKeyOf, worlds } from "#worlds";
 
 type Block = Readonly<Record<string, unknown>>;
 
 /** Undefined where a block names none. */
 export function worldFolder(block: Block): string | undefined {
-  const keys = ["opensora_wm_hf_ckpt_path", "wan_wm_hf_ckpt_path", "evac_wm_hf_ckpt_path"];
-  const named = keys.map((key) => block[key]).find((path) => typeof path === "string");
+  const named = worlds
+    .names()
+    .map((family) => block[folderKeyOf(family)])
+    .find((path) => typeof path === "string");
   if (typeof named === "string") return trimmed(named);
   const { pretrained_checkpoint: file } = (block.world_model_cfg ?? {}) as {
     pretrained_checkpoint?: unknown;

@@ -18,7 +18,7 @@ import { type Metrics, readMetricsFile } from "#metrics";
 import { openDemonstrations } from "#recordings";
 import { zeros } from "#tensor";
 import { RecordedFrames } from "../../world-training/frames/recorded-frames.ts";
-import { judgeSettings, trainJudge } from "../../world-training/reward-model/training.ts";
+import { rewardModelSettings, trainRewardModel } from "../../world-training/reward-model/training.ts";
 import { listCheckpoints } from "../checkpoint/folder.ts";
 import { dryRun, readRun } from "../read-run.ts";
 import { silent } from "../reporter.ts";
@@ -216,7 +216,7 @@ test("a second judge in the world's folder votes in its env, and a horizon cuts 
     seed: 2,
     file: "second",
   };
-  await trainJudge(frames, judgeSettings.parse(brief), world);
+  await trainRewardModel(frames, rewardModelSettings.parse(brief), world);
   const section = (more: readonly string[]) =>
     readRun(configuration, { overrides: [...tiny, ...more], requireFiles: true });
   const judges = `env.train.judges=[${join(world, "second.pth")}]`;

@@ -15,7 +15,7 @@ import type { Metrics } from "#metrics";
 import { refreshSeed } from "#random";
 import { infoPath, openDemonstrations } from "#recordings";
 import { UserError } from "#registry";
-import { openJudge, type RefreshSettings, refreshSettings, requireLearner } from "#world-training";
+import { openRewardModel, type RefreshSettings, refreshSettings, trainingOfWorld } from "#world-training";
 import { deviceOf } from "../assemble.ts";
 import type { Crew, Progress } from "../crew.ts";
 import { asPlayed, measuredTogether } from "./closed-loop.ts";
@@ -35,25 +35,28 @@ export class CoEvolution {
   #version: number;
 
   /** Undefined where the configuration does not ask for it. `from`: steps done and version of a checkpoint. */
-  static open(
+  static async open(
     given: CheckedConfig,
     say: (line: string) => void,
     from: { readonly step: number; readonly version: number } = { step: 0, version: 0 },
-  ): CoEvolution | undefined {
-    return given.config.runner.co_evolution.enabled ? new CoEvolution(given, say, from) : undefined;
+  ): Promise<CoEvolution | undefined> {
+    const { enabled, episodes } = given.config.runner.co_evolution;
+    if (!enabled) return undefined;
+    const world = folderOf(given.config.env.train);
+    if (episodes > 0) {
+      await trainingOfWorld(world); // refused before anything is recorded or learned
+      openRewardModel(world, "cpu"); // one that lies elsewhere could not learn
+    }
+    return new CoEvolution(given, world, say, from);
   }
 
   private constructor(
     given: CheckedConfig,
+    world: string,
     say: (line: string) => void,
     from: { readonly step: number; readonly version: number },
   ) {
-    const { logger, co_evolution: wishes } = given.config.runner;
-    const world = folderOf(given.config.env.train);
-    if (wishes.episodes > 0) {
-      requireLearner(world);
-      openJudge(world, "cpu"); // a judge that lies elsewhere could not learn
-    }
+    const { logger } = given.config.runner;
     this.#given = given;
     this.#say = say;
     this.#root = join(logger.log_path, logger.experiment_name, "co-evolution");

@@ -13,13 +13,10 @@ import {
 } from "#recordings";
 import { findSuite } from "#simulators";
 import {
-  autoencoderSettings,
-  denoiserSettings,
-  judgeSettings,
   RecordedFrames,
-  trainAutoencoder,
-  trainDenoiser,
-  trainJudge,
+  rewardModelSettings,
+  trainingOfFamily,
+  trainRewardModel,
   writeStarts,
 } from "#world-training";
 
@@ -38,10 +35,11 @@ export async function toyWorld(suite: string, episodes: number): Promise<ToyWorl
   const frames = new RecordedFrames([await record(suite, episodes, data)], "cpu");
   const brief = { steps: 4, batch_size: 4, lr: 1e-3, lr_warmup_steps: 1, ema_decay: 0 };
   const vae = { block_out_channels: [8, 8], norm_num_groups: 4 };
-  await trainAutoencoder(frames, autoencoderSettings.parse({ ...brief, ...vae }), world);
+  const { autoencoder, denoiser } = await trainingOfFamily("opensora");
+  await autoencoder.train(frames, autoencoder.settings.parse({ ...brief, ...vae }), world);
   const dit = { depth: 1, hidden_size: 16, num_heads: 2, patch_size: [1, 4, 4] };
-  await trainDenoiser(frames, denoiserSettings.parse({ ...brief, ...dit }), world);
-  await trainJudge(frames, judgeSettings.parse({ ...brief, widths: [4, 4, 4, 4] }), world);
+  await denoiser.train(frames, denoiser.settings.parse({ ...brief, ...dit }), world);
+  await trainRewardModel(frames, rewardModelSettings.parse({ ...brief, widths: [4, 4, 4, 4] }), world);
   writeStarts(frames, world, { count: episodes });
   return { data, world };
 }

@@ -16,15 +16,16 @@ import {
   type AutoencoderLesson,
   autoencoderLoss,
   autoencoderSizes,
+  evacFiles,
   evacSizes,
   publishedAutoencoder,
   standardiseLatents,
 } from "#worlds";
 import type { RecordedFrames } from "../frames/recorded-frames.ts";
 import {
-  firstStage,
   newPictureAutoencoder,
   pictureAutoencoderSettings,
+  readBeginning,
 } from "../learning/picture-autoencoder.ts";
 import { stored } from "../learning/stored-weights.ts";
 import { type LoopHooks, type Teacher, trainingLoop } from "../learning/training-loop.ts";
@@ -61,7 +62,12 @@ export async function trainEvacAutoencoder(
       params: { ddconfig: { ch, ch_mult, num_res_blocks, norm_num_groups, z_channels } },
     },
   });
-  const vae = newPictureAutoencoder(autoencoderSizes(sizes), settings, frames.device);
+  const vae = newPictureAutoencoder(
+    autoencoderSizes(sizes),
+    settings,
+    frames.device,
+    await readBeginning(settings, frames.device),
+  );
   const training = new WeightTraining(
     vae,
     weightTrainingSettings.strip().parse(settings),
@@ -74,8 +80,8 @@ export async function trainEvacAutoencoder(
     vae.to({ dtype: "float32" });
     scope(() => standardiseLatents(vae, frames.pick(frames.every(spread))));
     const state = publishedAutoencoder(vae, ch_mult.length);
-    writeTorchState(join(world, firstStage.weights), stored(state, settings.store));
-    writeJsonFile(join(world, firstStage.sizes), sizes.first_stage_config);
+    writeTorchState(join(world, evacFiles.autoencoder), stored(state, settings.store));
+    writeJsonFile(join(world, evacFiles.autoencoderSizes), sizes.first_stage_config);
   });
   training.dispose();
 }

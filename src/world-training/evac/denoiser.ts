@@ -14,10 +14,12 @@ import {
   EvacNetworks,
   type EvacSizes,
   evacDescription,
+  evacFiles,
   measureStatistics,
   poseChange,
   publishedAutoencoder,
   rayPlanes,
+  readFirstStage,
   scheduleBuffers,
   type VelocityLesson,
   velocityLoss,
@@ -25,7 +27,6 @@ import {
 import type { RecordedFrames } from "../frames/recorded-frames.ts";
 import { imaginedMemory } from "../imagined/imagined-memory.ts";
 import { initialise } from "../learning/initialise.ts";
-import { readEvacAutoencoder } from "../learning/picture-autoencoder.ts";
 import { stored } from "../learning/stored-weights.ts";
 import { type LoopHooks, trainingLoop, withStreams } from "../learning/training-loop.ts";
 import { freezeUnused } from "../learning/unused-weights.ts";
@@ -44,8 +45,6 @@ import { handView, recordedPoses } from "./view.ts";
 /** What published worlds are told of their data: the robot's number and the frames per second. */
 const domain = 11;
 const conditionFps = 2;
-const checkpointName = "evac.ckpt";
-const descriptionName = "evac.json";
 
 export async function trainEvacDenoiser(
   frames: RecordedFrames,
@@ -53,7 +52,7 @@ export async function trainEvacDenoiser(
   world: string,
   hooks: LoopHooks = {},
 ): Promise<void> {
-  const { vae, first_stage_config } = readEvacAutoencoder(world, { device: frames.device });
+  const { vae, first_stage_config } = readFirstStage(world, { device: frames.device });
   const recorded = recordedPoses(frames);
   const follower = await followerFor(frames, recorded, settings, world, hooks);
   const believed = walkedPoses(follower, frames, recorded);
@@ -77,8 +76,8 @@ export async function trainEvacDenoiser(
     const levels = first_stage_config.params.ddconfig.ch_mult.length;
     const weights = new Map([...networks.state(), ...publishedAutoencoder(vae, levels)]);
     const state = new Map([...stored(weights, settings.store), ...scheduleBuffers(description.params)]);
-    writeTorchState(join(world, checkpointName), state);
-    writeJsonFile(join(world, descriptionName), description);
+    writeTorchState(join(world, evacFiles.checkpoint), state);
+    writeJsonFile(join(world, evacFiles.description), description);
   });
   training.dispose();
 }
@@ -127,7 +126,7 @@ function describe(
 }
 
 const readDescription = (world: string): EvacDescription =>
-  evacDescription.parse(readJsonFile(join(world, descriptionName)));
+  evacDescription.parse(readJsonFile(join(world, evacFiles.description)));
 
 /** Layers that add to what they were given add nothing at first. */
 const silent = /diffusion_model\.(.*\.)?(out_layers\.3|conv4\.3|proj_out|out\.2)\.weight$/;
@@ -145,7 +144,7 @@ function newNetworks(
     for (const [name, weight] of networks.namedParameters()) if (unset.test(name)) weight.zero_();
   });
   if (init_from) {
-    const source = join(init_from, checkpointName);
+    const source = join(init_from, evacFiles.checkpoint);
     const own = networks.state();
     const weights = [...readTorchState(source)].filter(([name]) => own.has(name));
     networks.loadState(new Map(weights), { source });

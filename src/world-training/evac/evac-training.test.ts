@@ -8,8 +8,9 @@ import { zeros } from "#tensor";
 import { tinyRecording } from "../../../test/worlds/tiny-recording.ts";
 import { RecordedFrames } from "../frames/recorded-frames.ts";
 import { writeStarts } from "../frames/starts.ts";
-import { familyOf, openJudge, openWorld } from "../open-world.ts";
-import { judgeSettings, trainJudge } from "../reward-model/training.ts";
+import { openWorld, recognizedWorld } from "../open-world.ts";
+import { openRewardModel } from "../reward-model/open-reward-model.ts";
+import { rewardModelSettings, trainRewardModel } from "../reward-model/training.ts";
 import { measureTruth } from "../truth/truth.ts";
 import { RecordedTruth } from "../truth/truth-source.ts";
 import { evacAutoencoderSettings, trainEvacAutoencoder } from "./autoencoder.ts";
@@ -67,7 +68,7 @@ test("an EVAC autoencoder learns pictures and drawings", async () => {
   });
   const losses = await lossesOf((hooks) => trainEvacAutoencoder(frames, settings, world, hooks));
   assert.ok(losses.at(-1)! < losses[0]! / 2, `${losses[0]} to ${losses.at(-1)}`);
-  assert.equal(familyOf(world), "evac");
+  assert.equal((await recognizedWorld(world)).name, "evac");
 });
 
 test("its networks learn, and an interrupted training ends with the same world", async () => {
@@ -105,15 +106,15 @@ test("the action predictor follows the hand through an episode", () => {
 });
 
 test("its folder opens, imagines, is judged and measured as it is", async () => {
-  await trainJudge(
+  await trainRewardModel(
     frames,
-    judgeSettings.parse({ ...quick, steps: 2, batch_size: 4, widths: [4, 4, 4, 4] }),
+    rewardModelSettings.parse({ ...quick, steps: 2, batch_size: 4, widths: [4, 4, 4, 4] }),
     world,
   );
   const opened = await openWorld(world, { device: "cpu", size: frames.size, samplingSteps: 2 });
   const source = new RecordedTruth(frames, { episodes: 3, chunk: 8 });
   const options = { chunks: 1, batch: 3, threshold: 0.5, holdFrames: 1, seed: 0 };
-  const report = await measureTruth(opened, openJudge(world, "cpu"), source, options);
+  const report = await measureTruth(opened, openRewardModel(world, "cpu"), source, options);
   assert.ok(report.frames.every(({ psnr, drift }) => Number.isFinite(psnr) && Number.isFinite(drift)));
 });
 

@@ -22,10 +22,11 @@ import {
   type VelocityLesson,
   type VelocityTraining,
 } from "#worlds";
-import { type RecordedFrames, rowIndex, WindowSampler } from "../frames/recorded-frames.ts";
-import type { ImaginedMemory } from "../imagined/imagined-memory.ts";
+import { encodeAll, pickRows } from "../frames/encoded-frames.ts";
+import { type RecordedFrames, rowIndex } from "../frames/recorded-frames.ts";
+import { type ImaginedMemory, withImagined } from "../imagined/imagined-memory.ts";
+import { WindowSampler } from "../imagined/window-sampler.ts";
 import type { Teacher } from "../learning/training-loop.ts";
-import { encodeAll, pickRows, withImagined } from "../opensora/denoiser.ts";
 import { drawHands, rowsOf } from "./view.ts";
 
 export interface LessonSource {
@@ -44,7 +45,7 @@ export function velocityTeacher(
   how: VelocityTraining & { readonly batch_size: number; readonly aligned_share: number },
 ): Teacher<VelocityLesson> {
   const { n_previous: memory, params, statistics } = description;
-  const { latents, colour } = encodeAll(vae, frames);
+  const { latents, color } = encodeAll(vae, frames);
   const remembered = withImagined(latents, imagined);
   const maps = encodeDrawings(vae, frames, believed, description);
   const actions = keep(rowsOf(relativeActions(frames, believed, statistics), frames));
@@ -66,7 +67,7 @@ export function velocityTeacher(
       maps: video(maps, rows.fresh),
       actions: pickRows(actions, rows.fresh),
       tokens: tokensOf(rows.memory.select(1, 0)), // every memory begins with its episode's first frame
-      emphasis: pickRows(colour, rows.fresh).unsqueeze(1).float().div(255),
+      emphasis: pickRows(color, rows.fresh).unsqueeze(1).float().div(255),
     };
     return drawVelocityLesson(batch, how, tables, device);
   };

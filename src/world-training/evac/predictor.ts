@@ -15,6 +15,7 @@ import { keep, noGrad, scope, type Tensor, tensor } from "#tensor";
 import {
   ActionPredictor,
   beginAsIdentity,
+  evacFiles,
   loadActionPredictor,
   type PoseScale,
   readsMotion,
@@ -23,11 +24,11 @@ import {
   walk,
   walkLoss,
 } from "#worlds";
+import { pickRows } from "../frames/encoded-frames.ts";
 import { type RecordedFrames, rowIndex } from "../frames/recorded-frames.ts";
 import { initialise } from "../learning/initialise.ts";
 import { type LoopHooks, type Teacher, trainingLoop } from "../learning/training-loop.ts";
 import { WeightTraining, weightTrainingSettings } from "../learning/weight-training.ts";
-import { pickRows } from "../opensora/denoiser.ts";
 import { rowsOf } from "./view.ts";
 
 export const predictorSettings = z.strictObject({
@@ -52,7 +53,6 @@ export interface PoseFollower {
   readonly scale: PoseScale;
 }
 
-const fileName = "action_predictor.pth";
 const poseSize = 8;
 /** Numbers that move less are not blown up; metres, or parts of a quaternion. */
 const smallestSpread = 0.01;
@@ -93,13 +93,13 @@ export async function trainPredictor(
   const state = [...predictor.state(), ...numbers].map(
     ([name, value]) => [name, value.detach().cpu()] as const,
   );
-  writeTorchState(join(world, fileName), new Map(state));
+  writeTorchState(join(world, evacFiles.predictor), new Map(state));
   return { predictor, scale };
 }
 
 /** The predictor that training left in a world's folder. */
 export function readPredictor(world: string, { device }: RecordedFrames): PoseFollower {
-  const path = join(world, fileName);
+  const path = join(world, evacFiles.predictor);
   const { predictor, scale } = loadActionPredictor(path, { device });
   if (!scale) throw new UserError(`${path} does not say how poses are scaled; train the world again`);
   return { predictor, scale };

@@ -6,9 +6,9 @@ import { test } from "node:test";
 import { clockWorld } from "../../../test/worlds/clock-world.ts";
 import { tinyRecording } from "../../../test/worlds/tiny-recording.ts";
 import { RecordedFrames } from "../frames/recorded-frames.ts";
-import { autoencoderSettings, trainAutoencoder } from "../opensora/autoencoder.ts";
-import { denoiserSettings, trainDenoiser } from "../opensora/denoiser.ts";
-import { judgeSettings, trainJudge } from "../reward-model/training.ts";
+import { openSoraAutoencoderSettings, trainOpenSoraAutoencoder } from "../opensora/autoencoder.ts";
+import { openSoraDenoiserSettings, trainOpenSoraDenoiser } from "../opensora/denoiser.ts";
+import { rewardModelSettings, trainRewardModel } from "../reward-model/training.ts";
 import { dreamtFrames } from "./dreamt-frames.ts";
 
 const frames = new RecordedFrames([tinyRecording(20)], "cpu");
@@ -36,13 +36,13 @@ const world = mkdtempSync(join(tmpdir(), "reverie-dreamt-frames-"));
 
 test("a judge learns from what its world imagined alone", async () => {
   const vae = { ...brief, block_out_channels: [8, 16], norm_num_groups: 4 };
-  await trainAutoencoder(frames, autoencoderSettings.parse(vae), world);
+  await trainOpenSoraAutoencoder(frames, openSoraAutoencoderSettings.parse(vae), world);
   const dit = { ...brief, depth: 1, hidden_size: 32, num_heads: 2, patch_size: [1, 2, 2] };
-  await trainDenoiser(frames, denoiserSettings.parse(dit), world);
+  await trainOpenSoraDenoiser(frames, openSoraDenoiserSettings.parse(dit), world);
   const wishes = { ...brief, steps: 40, widths: [8, 8, 8, 8], decoded_share: 0, dreamt_share: 1 };
   const losses: number[] = [];
   const said: string[] = [];
-  await trainJudge(frames, judgeSettings.parse({ ...wishes, dreamt_episodes: 9 }), world, {
+  await trainRewardModel(frames, rewardModelSettings.parse({ ...wishes, dreamt_episodes: 9 }), world, {
     reportEvery: 1,
     onProgress: ({ loss }) => void losses.push(loss),
     say: (line) => void said.push(line),
@@ -53,6 +53,6 @@ test("a judge learns from what its world imagined alone", async () => {
 });
 
 test("shares of a judge's lessons that are more than all of them are refused", async () => {
-  const settings = judgeSettings.parse({ ...brief, decoded_share: 0.7, dreamt_share: 0.5 });
-  await assert.rejects(trainJudge(frames, settings, world), /together at most 1/);
+  const settings = rewardModelSettings.parse({ ...brief, decoded_share: 0.7, dreamt_share: 0.5 });
+  await assert.rejects(trainRewardModel(frames, settings, world), /together at most 1/);
 });

@@ -12,8 +12,7 @@ import { cat, keep, noGrad, scope, type Tensor } from "#tensor";
 import { SlotNoise, toBytes, type World } from "#worlds";
 import { type Dream, dream } from "../dreams/dream.ts";
 import type { RecordedFrames } from "../frames/recorded-frames.ts";
-import { openWorld } from "../open-world.ts";
-import { asImagined } from "../reward-model/through-autoencoder.ts";
+import { asImagined, openWorld } from "../open-world.ts";
 import { RecordedTruth } from "../truth/truth-source.ts";
 
 export interface DreamtFrames {

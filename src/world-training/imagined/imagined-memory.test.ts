@@ -10,19 +10,16 @@ import { evacAutoencoderSettings, trainEvacAutoencoder } from "../evac/autoencod
 import { trainEvacDenoiser } from "../evac/denoiser.ts";
 import { recallOf } from "../evac/lessons.ts";
 import { evacDenoiserSettings } from "../evac/settings.ts";
-import { RecordedFrames, WindowSampler } from "../frames/recorded-frames.ts";
+import { RecordedFrames } from "../frames/recorded-frames.ts";
 import type { LoopHooks } from "../learning/training-loop.ts";
-import { autoencoderSettings, trainAutoencoder } from "../opensora/autoencoder.ts";
-import { denoiserSettings, trainDenoiser } from "../opensora/denoiser.ts";
-import {
-  trainWanAutoencoder,
-  trainWanDenoiser,
-  wanAutoencoderSettings,
-  wanDenoiserSettings,
-} from "../wan/denoiser.ts";
+import { openSoraAutoencoderSettings, trainOpenSoraAutoencoder } from "../opensora/autoencoder.ts";
+import { openSoraDenoiserSettings, trainOpenSoraDenoiser } from "../opensora/denoiser.ts";
+import { trainWanAutoencoder, wanAutoencoderSettings } from "../wan/autoencoder.ts";
+import { trainWanDenoiser, wanDenoiserSettings } from "../wan/denoiser.ts";
 import { WanWindows } from "../wan/windows.ts";
 import { dreamtFrames } from "./dreamt-frames.ts";
 import { ImaginedMemory } from "./imagined-memory.ts";
+import { WindowSampler } from "./window-sampler.ts";
 
 const chunk = 4;
 const episodes = 6;
@@ -121,10 +118,15 @@ const families: readonly Family[] = [
     name: "OpenSora",
     autoencoder: (world) => {
       const own = { ...quick, steps: 6, block_out_channels: [8, 16], norm_num_groups: 4 };
-      return trainAutoencoder(longer, autoencoderSettings.parse(own), world);
+      return trainOpenSoraAutoencoder(longer, openSoraAutoencoderSettings.parse(own), world);
     },
     denoiser: (world, more, hooks) =>
-      trainDenoiser(longer, denoiserSettings.parse({ ...quick, ...stdit, ...more }), world, hooks),
+      trainOpenSoraDenoiser(
+        longer,
+        openSoraDenoiserSettings.parse({ ...quick, ...stdit, ...more }),
+        world,
+        hooks,
+      ),
   },
   {
     name: "Wan",

@@ -7,6 +7,7 @@
  * learning; a share of lessons then remembers what was imagined, and is to say what was recorded after it.
  */
 import { UserError } from "#registry";
+import { cat, keep, scope, type Tensor } from "#tensor";
 import type { RecordedFrames } from "../frames/recorded-frames.ts";
 import { drawWindowStart } from "../frames/window-starts.ts";
 import type { LoopHooks } from "../learning/training-loop.ts";
@@ -112,3 +113,9 @@ export async function imaginedMemory(
   });
   return new ImaginedMemory(frames, dreamt, share);
 }
+
+/** Latents of recorded rows with those of imagined ones behind. */
+export const withImagined = (latents: Tensor, imagined: ImaginedMemory | undefined): Tensor =>
+  imagined
+    ? keep(scope(() => cat([latents, imagined.dreamt.latents!.to({ dtype: latents.dtype })])))
+    : latents;

@@ -8,9 +8,9 @@ import { tinyRecording } from "../../../test/worlds/tiny-recording.ts";
 import { evacAutoencoderSettings, trainEvacAutoencoder } from "../evac/autoencoder.ts";
 import { RecordedFrames } from "../frames/recorded-frames.ts";
 import { openWorld } from "../open-world.ts";
-import { autoencoderSettings, trainAutoencoder } from "../opensora/autoencoder.ts";
-import { denoiserSettings, trainDenoiser } from "../opensora/denoiser.ts";
-import { trainWanAutoencoder, wanAutoencoderSettings } from "../wan/denoiser.ts";
+import { openSoraAutoencoderSettings, trainOpenSoraAutoencoder } from "../opensora/autoencoder.ts";
+import { openSoraDenoiserSettings, trainOpenSoraDenoiser } from "../opensora/denoiser.ts";
+import { trainWanAutoencoder, wanAutoencoderSettings } from "../wan/autoencoder.ts";
 import { readPictureAutoencoder } from "./picture-autoencoder.ts";
 import type { LoopHooks } from "./training-loop.ts";
 
@@ -22,9 +22,14 @@ type Wishes = { readonly steps: number; readonly init_from?: string };
 const families: Readonly<Record<string, (wishes: Wishes, world: string, hooks: LoopHooks) => Promise<void>>> =
   {
     opensora: (wishes, world, hooks) =>
-      trainAutoencoder(
+      trainOpenSoraAutoencoder(
         frames,
-        autoencoderSettings.parse({ ...quick, ...wishes, block_out_channels: [8, 16], norm_num_groups: 4 }),
+        openSoraAutoencoderSettings.parse({
+          ...quick,
+          ...wishes,
+          block_out_channels: [8, 16],
+          norm_num_groups: 4,
+        }),
         world,
         hooks,
       ),
@@ -78,14 +83,16 @@ test("EVAC's autoencoder can be the beginning of OpenSora's, and Wan's cannot", 
   await families.wan!({ steps: 1 }, wan, {});
   const sizes = { block_out_channels: [8, 16], norm_num_groups: 4, latent_channels: 4 };
   const from = (init_from: string, world: string): Promise<void> =>
-    trainAutoencoder(
+    trainOpenSoraAutoencoder(
       frames,
-      autoencoderSettings.parse({ ...quick, ...sizes, steps: 1, init_from, lr: 1e-9 }),
+      openSoraAutoencoderSettings.parse({ ...quick, ...sizes, steps: 1, init_from, lr: 1e-9 }),
       world,
     );
   const world = folder();
   await from(evac, world);
-  const [theirs, own] = [evac, world].map((each) => readPictureAutoencoder(each, { device: "cpu" }));
+  const [theirs, own] = await Promise.all(
+    [evac, world].map((each) => readPictureAutoencoder(each, { device: "cpu" })),
+  );
   const shown = frames.pick(frames.every(5));
   const apart = noGrad(() =>
     theirs!
@@ -101,9 +108,9 @@ test("EVAC's autoencoder can be the beginning of OpenSora's, and Wan's cannot", 
 test("an OpenSora world with other latent channels than the published ones opens and imagines", async () => {
   const world = folder();
   const vae = { ...quick, steps: 3, block_out_channels: [8, 16], norm_num_groups: 4, latent_channels: 6 };
-  await trainAutoencoder(frames, autoencoderSettings.parse(vae), world);
+  await trainOpenSoraAutoencoder(frames, openSoraAutoencoderSettings.parse(vae), world);
   const dit = { depth: 1, hidden_size: 32, num_heads: 2, patch_size: [1, 2, 2], steps: 2 };
-  await trainDenoiser(frames, denoiserSettings.parse({ ...quick, ...dit }), world);
+  await trainOpenSoraDenoiser(frames, openSoraDenoiserSettings.parse({ ...quick, ...dit }), world);
   const opened = await openWorld(world, { device: "cpu", size: frames.size, samplingSteps: 2 });
   assert.equal(opened.encodeFrames!(frames.pick(frames.every(1)).narrow(0, 0, 8).unsqueeze(0)).shape[1], 6);
 });

@@ -5,7 +5,7 @@ import { cudaAvailable, Generator, randn, type Tensor, useKernels } from "#tenso
 import { AutoencoderKL } from "#worlds";
 import { tinyRecording } from "../../../test/worlds/tiny-recording.ts";
 import { RecordedFrames } from "../frames/recorded-frames.ts";
-import { actionStatistics, denoiserCourse, denoiserSettings } from "../opensora/denoiser.ts";
+import { actionStatistics, openSoraDenoiserCourse, openSoraDenoiserSettings } from "../opensora/denoiser.ts";
 import { initialise } from "./initialise.ts";
 import { trainingLoop } from "./training-loop.ts";
 import { WeightTraining, weightTrainingSettings } from "./weight-training.ts";
@@ -63,7 +63,7 @@ async function denoiserLosses(kernels: boolean, cuda_graph: boolean): Promise<nu
   const frames = new RecordedFrames([tinyRecording(24)], "cuda");
   const vae = new AutoencoderKL({ ...vaeSizes, norm_num_groups: 4 }, { device: "cuda" });
   initialise(vae, 1);
-  const settings = denoiserSettings.parse({
+  const settings = openSoraDenoiserSettings.parse({
     steps: 12,
     batch_size: 8,
     lr: 1e-3,
@@ -76,7 +76,7 @@ async function denoiserLosses(kernels: boolean, cuda_graph: boolean): Promise<nu
     cuda_graph,
   });
   const before = useKernels(kernels);
-  const { training, teacher } = denoiserCourse(frames, vae, settings, actionStatistics(frames));
+  const { training, teacher } = openSoraDenoiserCourse(frames, vae, settings, actionStatistics(frames));
   const losses: number[] = [];
   const hooks = { reportEvery: 1, onProgress: ({ loss }: { loss: number }) => void losses.push(loss) };
   await trainingLoop(training, "cuda", teacher, hooks);

@@ -1,22 +1,13 @@
 /**
- * The picture autoencoder of OpenSora and EVAC worlds: what can be set of its training, and how it begins.
+ * The picture autoencoder that several families have: what can be set of its training, and how it begins.
  *
- * Both have the same network under other names, so one's can be the other's beginning.
+ * It is the same network under other names, so one family's can be another's beginning.
  */
-import { join } from "node:path";
 import { z } from "zod";
-import { readJsonFile } from "#formats";
 import { UserError } from "#registry";
-import type { Device, DType } from "#tensor";
-import {
-  AutoencoderKL,
-  type AutoencoderKLSizes,
-  type EvacSizes,
-  evacSizes,
-  loadEvacAutoencoder,
-  loadOpenSoraAutoencoder,
-} from "#worlds";
-import { familyOf } from "../open-world.ts";
+import type { Device } from "#tensor";
+import { AutoencoderKL, type AutoencoderKLSizes, type WorldPlace } from "#worlds";
+import { recognizedWorld } from "../open-world.ts";
 import { initialise } from "./initialise.ts";
 import { detailWeight } from "./lesson-settings.ts";
 import { storedType } from "./stored-weights.ts";
@@ -37,50 +28,33 @@ export const pictureAutoencoderSettings = weightTrainingSettings.extend({
 });
 type PictureAutoencoderSettings = z.infer<typeof pictureAutoencoderSettings>;
 
-/** Fresh, or as another world has it; in the number type that it learns in. */
+/** The autoencoder that a new one is to begin with, where one is wanted. */
+export const readBeginning = async (
+  { init_from: source }: Pick<PictureAutoencoderSettings, "init_from">,
+  device: Device,
+): Promise<AutoencoderKL | undefined> => (source ? readPictureAutoencoder(source, { device }) : undefined);
+
+/** Fresh, or as another world has it, which is then no longer needed; in the number type that it learns in. */
 export function newPictureAutoencoder(
   sizes: AutoencoderKLSizes,
-  { seed, init_from: source, precision }: PictureAutoencoderSettings,
+  { seed, init_from, precision }: PictureAutoencoderSettings,
   device: Device,
+  beginning?: AutoencoderKL,
 ): AutoencoderKL {
   const vae = new AutoencoderKL(sizes, { device });
   initialise(vae, seed);
-  if (source) {
-    const other = readPictureAutoencoder(source, { device });
-    vae.loadState(other.state(), { source });
-    other.dispose();
+  if (beginning) {
+    vae.loadState(beginning.state(), { source: init_from ?? "another world" });
+    beginning.dispose();
   }
   return precision === "bf16" ? vae.to({ dtype: "bfloat16" }) : vae;
 }
 
-/** Where training leaves EVAC's, until its denoiser is there too. */
-export const firstStage = { weights: "first_stage_model.ckpt", sizes: "first_stage_model.json" } as const;
-export const openSoraFolder = "vae";
-
-interface Place {
-  readonly device: Device;
-  readonly dtype?: DType;
-}
-
-export function readPictureAutoencoder(world: string, place: Place): AutoencoderKL {
-  const family = familyOf(world);
-  if (family === "opensora") return loadOpenSoraAutoencoder(join(world, openSoraFolder), place);
-  if (family === "evac") return readEvacAutoencoder(world, place).vae;
+/** Of the world in a folder, if its family's is one of pictures. */
+export async function readPictureAutoencoder(world: string, place: WorldPlace): Promise<AutoencoderKL> {
+  const family = await recognizedWorld(world);
+  if (family.pictureAutoencoder) return family.pictureAutoencoder(world, place);
   throw new UserError(
-    `${world} is a world of ${family}, whose autoencoder is one of videos, not of pictures`,
+    `${world} is a world of ${family.name}, whose autoencoder is one of videos, not of pictures`,
   );
-}
-
-/** With its sizes. */
-export function readEvacAutoencoder(
-  world: string,
-  { device, dtype }: Place,
-): { vae: AutoencoderKL; first_stage_config: EvacSizes["first_stage_config"] } {
-  const first_stage_config = readJsonFile(join(world, firstStage.sizes));
-  const sizes = evacSizes.parse({ scale_factor: 1, first_stage_config });
-  const vae = loadEvacAutoencoder(join(world, firstStage.weights), sizes, {
-    device,
-    ...(dtype && { dtype }),
-  });
-  return { vae, first_stage_config: sizes.first_stage_config };
 }

@@ -14,14 +14,14 @@ import {
 import type { RecordedFrames } from "../frames/recorded-frames.ts";
 import {
   newPictureAutoencoder,
-  openSoraFolder,
   pictureAutoencoderSettings,
+  readBeginning,
 } from "../learning/picture-autoencoder.ts";
 import { stored } from "../learning/stored-weights.ts";
 import { type Course, type LoopHooks, type Teacher, trainingLoop } from "../learning/training-loop.ts";
 import { WeightTraining, weightTrainingSettings } from "../learning/weight-training.ts";
 
-export const autoencoderSettings = pictureAutoencoderSettings.extend({
+export const openSoraAutoencoderSettings = pictureAutoencoderSettings.extend({
   block_out_channels: z
     .array(z.int().positive())
     .min(2)
@@ -34,18 +34,22 @@ export const autoencoderSettings = pictureAutoencoderSettings.extend({
     .describe("more keep more detail; published worlds have 4, eight times smaller"),
   layers_per_block: z.int().positive().default(1),
 });
-export type AutoencoderSettings = z.infer<typeof autoencoderSettings>;
+export type AutoencoderSettings = z.infer<typeof openSoraAutoencoderSettings>;
 
 /** Frames that the spread of latents is measured on. */
 const scaleSample = 1024;
 
-export async function trainAutoencoder(
+export async function trainOpenSoraAutoencoder(
   frames: RecordedFrames,
   settings: AutoencoderSettings,
   world: string,
   hooks: LoopHooks = {},
 ): Promise<void> {
-  const { vae, sizes, training, teacher } = autoencoderCourse(frames, settings);
+  const { vae, sizes, training, teacher } = openSoraAutoencoderCourse(
+    frames,
+    settings,
+    await readBeginning(settings, frames.device),
+  );
   await trainingLoop(training, frames.device, teacher, hooks);
   await training.withAverages(async () => writeAutoencoder(world, vae, sizes, frames, settings.store));
   training.dispose();
@@ -57,7 +61,11 @@ export interface AutoencoderCourse extends Course<AutoencoderLesson> {
 }
 
 /** Everything that steps need, before the first of them. */
-export function autoencoderCourse(frames: RecordedFrames, settings: AutoencoderSettings): AutoencoderCourse {
+export function openSoraAutoencoderCourse(
+  frames: RecordedFrames,
+  settings: AutoencoderSettings,
+  beginning?: AutoencoderKL,
+): AutoencoderCourse {
   const { block_out_channels, latent_channels, layers_per_block, norm_num_groups, batch_size } = settings;
   const sizes = {
     block_out_channels,
@@ -68,7 +76,7 @@ export function autoencoderCourse(frames: RecordedFrames, settings: AutoencoderS
     out_channels: 3,
     scaling_factor: 1,
   };
-  const vae = newPictureAutoencoder(sizes, settings, frames.device);
+  const vae = newPictureAutoencoder(sizes, settings, frames.device, beginning);
   const training = new WeightTraining(
     vae,
     weightTrainingSettings.strip().parse(settings),
@@ -89,7 +97,7 @@ function writeAutoencoder(
   frames: RecordedFrames,
   store: DType,
 ): void {
-  const folder = join(world, openSoraFolder);
+  const folder = join(world, "vae");
   mkdirSync(folder, { recursive: true });
   const spread = Math.max(1, Math.floor(frames.count / scaleSample));
   const vae = new AutoencoderKL(sizes, { device: frames.device }); // float32, whatever it learnt in

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { z } from "zod";
 import { readJsonFile, readSafetensors, writeJsonFile, writeSafetensors } from "#formats";
-import { aten, cat, keep, noGrad, scope, type Tensor, tensor } from "#tensor";
+import { keep, noGrad, scope, type Tensor, tensor } from "#tensor";
 import {
   type AutoencoderKL,
   drawFlowLesson,
@@ -13,15 +13,17 @@ import {
   type STDiT3Sizes,
   stdit3Sizes,
 } from "#worlds";
-import { type RecordedFrames, WindowSampler } from "../frames/recorded-frames.ts";
-import { type ImaginedMemory, imaginedMemory } from "../imagined/imagined-memory.ts";
+import { type EncodedFrames, encodeAll, pickRows } from "../frames/encoded-frames.ts";
+import type { RecordedFrames } from "../frames/recorded-frames.ts";
+import { type ImaginedMemory, imaginedMemory, withImagined } from "../imagined/imagined-memory.ts";
+import { WindowSampler } from "../imagined/window-sampler.ts";
 import { initialise, rotaryFrequencies } from "../learning/initialise.ts";
 import { emphasisSettings, lessonSettings } from "../learning/lesson-settings.ts";
 import { stored, storedType } from "../learning/stored-weights.ts";
 import { type Course, type LoopHooks, type Teacher, trainingLoop } from "../learning/training-loop.ts";
 import { WeightTraining, weightTrainingSettings } from "../learning/weight-training.ts";
 
-export const denoiserSettings = weightTrainingSettings.extend({
+export const openSoraDenoiserSettings = weightTrainingSettings.extend({
   steps: z.int().positive().default(20000),
   batch_size: z.int().positive().default(256),
   lr: z.number().positive().default(5e-4),
@@ -41,9 +43,9 @@ export const denoiserSettings = weightTrainingSettings.extend({
   init_from: z.string().nullish().describe("a world whose denoiser to go on from"),
   store: storedType,
 });
-export type DenoiserSettings = z.infer<typeof denoiserSettings>;
+export type DenoiserSettings = z.infer<typeof openSoraDenoiserSettings>;
 
-export async function trainDenoiser(
+export async function trainOpenSoraDenoiser(
   frames: RecordedFrames,
   settings: DenoiserSettings,
   world: string,
@@ -52,7 +54,13 @@ export async function trainDenoiser(
   const vae = loadOpenSoraAutoencoder(join(world, "vae"), { device: frames.device });
   const statistics = settings.init_from ? readStatistics(settings.init_from) : actionStatistics(frames);
   const imagined = await imaginedMemory(frames, settings, hooks);
-  const { sizes, denoiser, training, teacher } = denoiserCourse(frames, vae, settings, statistics, imagined);
+  const { sizes, denoiser, training, teacher } = openSoraDenoiserCourse(
+    frames,
+    vae,
+    settings,
+    statistics,
+    imagined,
+  );
   await trainingLoop(training, frames.device, teacher, hooks);
   await training.withAverages(async () => {
     writeSafetensors(join(world, "model-00001.safetensors"), stored(denoiser.state(), settings.store));
@@ -72,7 +80,7 @@ export interface DenoiserCourse extends Course<FlowLesson> {
 }
 
 /** Everything that steps need, before the first of them. */
-export function denoiserCourse(
+export function openSoraDenoiserCourse(
   frames: RecordedFrames,
   vae: AutoencoderKL,
   settings: DenoiserSettings,
@@ -132,7 +140,7 @@ function newDenoiser(sizes: STDiT3Sizes, { device }: RecordedFrames, settings: D
 /** Draws windows of the recordings and what a denoiser is to say about them. */
 function flowTeacher(
   frames: RecordedFrames,
-  { latents, colour }: EncodedFrames,
+  { latents, color }: EncodedFrames,
   statistics: Statistics,
   settings: DenoiserSettings,
   imagined?: ImaginedMemory,
@@ -152,7 +160,7 @@ function flowTeacher(
       memory: video(remembered, rows.memory),
       fresh: video(latents, rows.fresh),
       actions: pickRows(actions, rows.actions),
-      emphasis: pickRows(colour, rows.fresh).unsqueeze(1).float().div(255),
+      emphasis: pickRows(color, rows.fresh).unsqueeze(1).float().div(255),
     };
     return drawFlowLesson(batch, settings, device);
   };
@@ -160,48 +168,6 @@ function flowTeacher(
 
 /** In published files, never run. */
 const unused = /cross_attn|^y_embedder|^fps_embedder|none_action/;
-
-interface EncodedFrames {
-  readonly latents: Tensor; // means of the posteriors, scaled, [F, z, h, w]
-  readonly colour: Tensor; // how colourful each place is, uint8 [F, h, w]
-}
-
-export function encodeAll(vae: AutoencoderKL, frames: RecordedFrames, batch = 512): EncodedFrames {
-  const parts: { latents: Tensor; colour: Tensor }[] = [];
-  noGrad(() => {
-    for (let from = 0; from < frames.count; from += batch) {
-      const part = scope(() => {
-        const rows = frames.every(1).narrow(0, from, Math.min(batch, frames.count - from));
-        const pictures = frames.pick(rows);
-        return { latents: vae.encode(pictures), colour: colourOf(pictures, vae.downscale) };
-      });
-      parts.push({ latents: keep(part.latents), colour: keep(part.colour) });
-    }
-  });
-  const all = {
-    latents: keep(cat(parts.map(({ latents }) => latents))),
-    colour: keep(cat(parts.map(({ colour }) => colour))),
-  };
-  for (const part of parts) for (const each of Object.values(part)) each.dispose();
-  return all;
-}
-
-/** Latents of recorded rows with those of imagined ones behind. */
-export const withImagined = (latents: Tensor, imagined: ImaginedMemory | undefined): Tensor =>
-  imagined
-    ? keep(scope(() => cat([latents, imagined.dreamt.latents!.to({ dtype: latents.dtype })])))
-    : latents;
-
-/** Where channels differ much, as things to handle do and table and arm do not; averaged over each latent's place. */
-function colourOf(pictures_NCHW: Tensor, downscale: number): Tensor {
-  const spread = pictures_NCHW.amax([1]).sub(pictures_NCHW.amin([1]));
-  const strong = spread.gt(0.5).float().unsqueeze(1);
-  return aten.avg_pool2d(strong, [downscale, downscale]).squeeze(1).mul(255).to({ dtype: "uint8" });
-}
-
-/** Rows by index, whatever the index's shape: [...index, ...row]. */
-export const pickRows = (table: Tensor, index: Tensor): Tensor =>
-  table.indexSelect(0, index.flatten()).unflatten(0, [...index.shape]);
 
 interface Statistics {
   readonly low: readonly number[];

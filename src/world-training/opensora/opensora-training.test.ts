@@ -10,20 +10,21 @@ import { loadReward } from "#rewards";
 import { noGrad, tensor, zeros } from "#tensor";
 import { loadOpenSoraAutoencoder } from "#worlds";
 import { tinyRecording } from "../../../test/worlds/tiny-recording.ts";
-import { RecordedFrames, WindowSampler } from "../frames/recorded-frames.ts";
+import { RecordedFrames } from "../frames/recorded-frames.ts";
 import { writeStarts } from "../frames/starts.ts";
+import { WindowSampler } from "../imagined/window-sampler.ts";
 import type { StepProgress } from "../learning/training-loop.ts";
 import { refreshSettings, refreshWorld, verdict } from "../refresh/refresh.ts";
-import { judgeSettings, trainJudge } from "../reward-model/training.ts";
+import { rewardModelSettings, trainRewardModel } from "../reward-model/training.ts";
 import { proportion } from "../truth/meters.ts";
 import type { TruthReport } from "../truth/truth.ts";
-import { autoencoderSettings, trainAutoencoder } from "./autoencoder.ts";
-import { actionStatistics, denoiserSettings, trainDenoiser } from "./denoiser.ts";
+import { openSoraAutoencoderSettings, trainOpenSoraAutoencoder } from "./autoencoder.ts";
+import { actionStatistics, openSoraDenoiserSettings, trainOpenSoraDenoiser } from "./denoiser.ts";
 
 const frames = new RecordedFrames([tinyRecording(40)], "cpu");
 const world = mkdtempSync(join(tmpdir(), "reverie-world-"));
 const small = { lr_warmup_steps: 5, ema_decay: 0.9 };
-const vaeSettings = autoencoderSettings.parse({
+const vaeSettings = openSoraAutoencoderSettings.parse({
   ...small,
   steps: 150,
   batch_size: 32,
@@ -64,7 +65,7 @@ test("statistics are percentiles, and numbers that never move keep the range [-1
 
 test("an autoencoder learns to give back what it saw, with latents of unit spread", async () => {
   const { seen, hooks } = losses();
-  await trainAutoencoder(frames, vaeSettings, world, hooks);
+  await trainOpenSoraAutoencoder(frames, vaeSettings, world, hooks);
   assert.ok(seen.at(-1)! < seen[0]! / 3, `${seen[0]} to ${seen.at(-1)}`);
   const vae = loadOpenSoraAutoencoder(join(world, "vae"), {});
   noGrad(() => {
@@ -79,14 +80,14 @@ test("an autoencoder learns to give back what it saw, with latents of unit sprea
 });
 
 test("a denoiser's loss falls, and an interrupted training ends with the same weights", async () => {
-  const settings = denoiserSettings.parse({ ...small, ...dit, steps: 30, batch_size: 16, lr: 2e-3 });
+  const settings = openSoraDenoiserSettings.parse({ ...small, ...dit, steps: 30, batch_size: 16, lr: 2e-3 });
   const { seen, hooks } = losses();
-  await trainDenoiser(frames, settings, world, hooks);
+  await trainOpenSoraDenoiser(frames, settings, world, hooks);
   assert.ok(seen.at(-1)! < seen[0]!, `${seen[0]} to ${seen.at(-1)}`);
   const straight = weights();
   const resumeFile = join(world, "resume.safetensors");
   await assert.rejects(
-    trainDenoiser(frames, settings, world, {
+    trainOpenSoraDenoiser(frames, settings, world, {
       resumeFile,
       saveEvery: 10,
       reportEvery: 1,
@@ -96,7 +97,7 @@ test("a denoiser's loss falls, and an interrupted training ends with the same we
     }),
     /interrupted/,
   );
-  await trainDenoiser(frames, settings, world, { resumeFile });
+  await trainOpenSoraDenoiser(frames, settings, world, { resumeFile });
   assert.deepEqual(weights(), straight);
   rmSync(resumeFile);
 });
@@ -108,14 +109,14 @@ const weights = (): number[] =>
     .map(Number);
 
 test("a judge learns which frames show success of which task", async () => {
-  const settings = judgeSettings.parse({
+  const settings = rewardModelSettings.parse({
     ...small,
     steps: 120,
     batch_size: 64,
     lr: 3e-3,
     widths: [8, 8, 16, 16],
   });
-  await trainJudge(frames, settings, world);
+  await trainRewardModel(frames, settings, world);
   const judge = loadReward({
     type: "TaskEmbedResnetRewModel",
     from_pretrained: join(world, "taskemb_resnet_rm.pth"),
@@ -140,7 +141,7 @@ test("a judge learns which frames show success of which task", async () => {
 });
 
 test("a network in bfloat16 learns with float32 masters", async () => {
-  const settings = denoiserSettings.parse({
+  const settings = openSoraDenoiserSettings.parse({
     ...small,
     ...dit,
     steps: 20,
@@ -149,7 +150,7 @@ test("a network in bfloat16 learns with float32 masters", async () => {
     precision: "bf16",
   });
   const { seen, hooks } = losses();
-  await trainDenoiser(frames, settings, world, hooks);
+  await trainOpenSoraDenoiser(frames, settings, world, hooks);
   assert.ok(seen.at(-1)! < seen[0]!, `${seen[0]} to ${seen.at(-1)}`);
 });
 
@@ -157,7 +158,7 @@ test("an autoencoder in bfloat16 learns too, and is written with latents of unit
   const other = mkdtempSync(join(tmpdir(), "reverie-world-"));
   const { seen, hooks } = losses();
   const settings = { ...vaeSettings, steps: 60, precision: "bf16" as const };
-  await trainAutoencoder(frames, settings, other, hooks);
+  await trainOpenSoraAutoencoder(frames, settings, other, hooks);
   assert.ok(seen.at(-1)! < seen[0]! / 2, `${seen[0]} to ${seen.at(-1)}`);
   const vae = loadOpenSoraAutoencoder(join(other, "vae"), {});
   const spread = noGrad(() =>
@@ -172,11 +173,17 @@ test("an autoencoder in bfloat16 learns too, and is written with latents of unit
 });
 
 test("a time limit ends training early, and the world is written all the same", async () => {
-  const settings = denoiserSettings.parse({ ...small, ...dit, steps: 1_000_000, batch_size: 4, lr: 1e-3 });
+  const settings = openSoraDenoiserSettings.parse({
+    ...small,
+    ...dit,
+    steps: 1_000_000,
+    batch_size: 4,
+    lr: 1e-3,
+  });
   const hasty = mkdtempSync(join(tmpdir(), "reverie-world-"));
   cpSync(join(world, "vae"), join(hasty, "vae"), { recursive: true });
   let last = 0;
-  await trainDenoiser(frames, settings, hasty, {
+  await trainOpenSoraDenoiser(frames, settings, hasty, {
     timeLimit: 1,
     reportEvery: 1,
     onProgress: ({ step }) => {

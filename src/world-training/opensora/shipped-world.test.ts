@@ -7,8 +7,9 @@ import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { openDemonstrations, recordingSettings } from "#recordings";
 import { RecordedFrames } from "../frames/recorded-frames.ts";
-import { openJudge, openWorld } from "../open-world.ts";
+import { openWorld } from "../open-world.ts";
 import { recordEpisodes } from "../recording/recording.ts";
+import { openRewardModel } from "../reward-model/open-reward-model.ts";
 import { measureTruth } from "../truth/truth.ts";
 import { RecordedTruth } from "../truth/truth-source.ts";
 
@@ -28,7 +29,7 @@ test("the shipped world imagines fresh episodes as the simulator plays them", as
   const world = await openWorld(shipped, { device: "cpu", size: frames.size, samplingSteps: 2 });
   const source = new RecordedTruth(frames, { episodes: 6, chunk: world.chunk });
   const options = { chunks: 3, batch: 6, threshold: 0.8, holdFrames: 1, seed: 0 };
-  const truth = await measureTruth(world, openJudge(shipped, "cpu"), source, options);
+  const truth = await measureTruth(world, openRewardModel(shipped, "cpu"), source, options);
   assert.ok(truth.firstChunkPsnr > 24, `${truth.firstChunkPsnr} dB`);
   assert.ok(truth.judge.real.auc > 0.95, `the judge's AUC on real frames is ${truth.judge.real.auc}`);
   assert.ok(

@@ -13,10 +13,11 @@ import { worldRefreshFrame } from "#config";
 import { type Imagination, releaseImagination } from "#envs";
 import type { RecordedFrames } from "../frames/recorded-frames.ts";
 import type { LoopHooks } from "../learning/training-loop.ts";
-import { openJudge, openWorld } from "../open-world.ts";
+import { openWorld } from "../open-world.ts";
+import { openRewardModel } from "../reward-model/open-reward-model.ts";
 import { measureTruth, type TruthReport } from "../truth/truth.ts";
 import { RecordedTruth } from "../truth/truth-source.ts";
-import { goOnLearning } from "./go-on-learning.ts";
+import { continueLearning } from "./continue-learning.ts";
 
 /** How the world is measured before and after. */
 const examKeys = {
@@ -61,7 +62,7 @@ export async function makeCandidate(wishes: Candidacy): Promise<RefreshOutcome> 
   const before = await measureWorld(world, exam, settings, open, onProgress);
   rmSync(candidate, { recursive: true, force: true });
   copyWorld(world, candidate);
-  await goOnLearning(world, candidate, lessons, settings, hooksOf);
+  await continueLearning(world, candidate, lessons, settings, hooksOf);
   const after = await measureWorld(candidate, exam, settings, open, onProgress);
   return { ...verdict(before, after, settings.tolerance), before, after };
 }
@@ -91,7 +92,7 @@ export function copyWorld(from: string, to: string): void {
 function plainOpener({ device, size }: RecordedFrames, settings: RefreshSettings): ImaginationOpener {
   return async (folder) => ({
     world: await openWorld(folder, { device, size, samplingSteps: settings.num_sampling_steps }),
-    judge: openJudge(folder, device),
+    judge: openRewardModel(folder, device),
   });
 }
 

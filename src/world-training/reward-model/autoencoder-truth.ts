@@ -6,12 +6,12 @@
  */
 import type { RewardModel } from "#rewards";
 import { scope } from "#tensor";
+import { trainingOfWorld } from "../families.ts";
 import { type RecordedFrames, rowIndex } from "../frames/recorded-frames.ts";
 import { psnr } from "../truth/meters.ts";
 import { judgeFrames, type Outcome, type TruthOptions, type Verdicts, verdicts } from "../truth/truth.ts";
 import { mean } from "../truth/truth-frames.ts";
 import type { RecordedTruth } from "../truth/truth-source.ts";
-import { episodeThroughAutoencoder } from "./through-autoencoder.ts";
 
 export interface AutoencoderTruth extends Verdicts {
   readonly episodes: number;
@@ -30,7 +30,7 @@ export async function measureAutoencoder(
   frames: RecordedFrames,
   { source, episodes, horizon, threshold, holdFrames }: AutoencoderMeasure,
 ): Promise<AutoencoderTruth> {
-  const through = episodeThroughAutoencoder(world, frames);
+  const { episode: through } = await (await trainingOfWorld(world)).through(world, frames);
   const spans = source
     .spans(0, episodes)
     .map((span) => ({ ...span, length: Math.min(span.length, horizon) }));

@@ -2,13 +2,13 @@
  * What a judge learns from: frames of success and of failure in the wanted proportion, as they were recorded, as the world's autoencoder shows
  * them, or as the world imagined them.
  */
-import type { JudgeLesson } from "#rewards";
+import type { RewardModelLesson } from "#rewards";
 import { cat, type Generator, type Tensor, tensor } from "#tensor";
 import { asPictures, type RecordedFrames, rowIndex } from "../frames/recorded-frames.ts";
 import type { DreamtFrames } from "../imagined/dreamt-frames.ts";
 import type { StepRandom } from "../learning/training-loop.ts";
-import type { SeenThrough } from "./through-autoencoder.ts";
-import type { JudgeSettings } from "./training.ts";
+import type { SeenThrough } from "../world-training.ts";
+import type { RewardModelSettings } from "./training.ts";
 
 export interface LessonSources {
   readonly seen: SeenThrough;
@@ -32,15 +32,15 @@ interface Drawn {
   readonly success: number;
 }
 
-export class JudgeLessons {
+export class RewardModelLessons {
   readonly #frames: RecordedFrames;
   readonly #sources: LessonSources;
-  readonly #settings: JudgeSettings;
+  readonly #settings: RewardModelSettings;
   readonly #taskOfRow: Int32Array;
   readonly #recorded: Choices;
   readonly #dreamt: Choices | undefined;
 
-  constructor(frames: RecordedFrames, sources: LessonSources, settings: JudgeSettings) {
+  constructor(frames: RecordedFrames, sources: LessonSources, settings: RewardModelSettings) {
     this.#frames = frames;
     this.#sources = sources;
     this.#settings = settings;
@@ -56,7 +56,7 @@ export class JudgeLessons {
   }
 
   /** Decoded ones first, then dreamt ones, then frames as they were recorded. */
-  draw({ numbers, device }: StepRandom): JudgeLesson {
+  draw({ numbers, device }: StepRandom): RewardModelLesson {
     const { batch_size: count, decoded_share, dreamt_share } = this.#settings;
     const decoded = Math.round(count * decoded_share);
     const dreamt = this.#dreamt ? Math.min(count - decoded, Math.round(count * dreamt_share)) : 0;

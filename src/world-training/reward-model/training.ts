@@ -10,15 +10,16 @@ import { z } from "zod";
 import { readTorchState, writeJsonFile, writeTorchState } from "#formats";
 import { UserError } from "#registry";
 import {
-  type JudgeLesson,
-  judgeLoss,
   ResnetReward,
+  type RewardModelLesson,
+  rewardModelLoss,
   setLearning,
   TaskResnetReward,
-  type TrainableJudge,
+  type TrainableRewardModel,
   type TrunkWidths,
 } from "#rewards";
 import { noGrad, scope } from "#tensor";
+import { trainingOfWorld } from "../families.ts";
 import type { RecordedFrames } from "../frames/recorded-frames.ts";
 import { dreamtBy } from "../imagined/dreamt-frames.ts";
 import { initialise } from "../learning/initialise.ts";
@@ -31,10 +32,9 @@ import {
   withStreams,
 } from "../learning/training-loop.ts";
 import { WeightTraining, weightTrainingSettings } from "../learning/weight-training.ts";
-import { JudgeLessons, type LessonSources } from "./lessons.ts";
-import { throughAutoencoder } from "./through-autoencoder.ts";
+import { type LessonSources, RewardModelLessons } from "./lessons.ts";
 
-export const judgeSettings = weightTrainingSettings.extend({
+export const rewardModelSettings = weightTrainingSettings.extend({
   steps: z.int().positive().default(3000),
   batch_size: z.int().positive().default(256),
   lr: z.number().positive().default(1e-3),
@@ -64,11 +64,11 @@ export const judgeSettings = weightTrainingSettings.extend({
     .describe("name of its file without ending, for a second judge in the same folder (env.train.judges)"),
   store: storedType,
 });
-export type JudgeSettings = z.infer<typeof judgeSettings>;
+export type RewardModelSettings = z.infer<typeof rewardModelSettings>;
 
-export async function trainJudge(
+export async function trainRewardModel(
   frames: RecordedFrames,
-  settings: JudgeSettings,
+  settings: RewardModelSettings,
   world: string,
   hooks: LoopHooks = {},
 ): Promise<void> {
@@ -76,45 +76,45 @@ export async function trainJudge(
     throw new UserError(
       `decoded_share (${settings.decoded_share}) and dreamt_share (${settings.dreamt_share}) are shares of the same lessons: together at most 1`,
     );
-  const seen = throughAutoencoder(world, frames);
+  const { rows: seen } = await (await trainingOfWorld(world)).through(world, frames);
   const { dreamt_share, dreamt_episodes: episodes, seed } = settings;
   const dreamt =
     dreamt_share > 0 ? await dreamtBy(world, frames, { episodes, seed, say: hooks.say }) : undefined;
-  const { judge, training, teacher } = judgeCourse(frames, { seen, dreamt }, settings);
+  const { judge, training, teacher } = rewardModelCourse(frames, { seen, dreamt }, settings);
   await trainingLoop(training, frames.device, teacher, hooks);
   await training.withAverages(async () => {
     settleStatistics(judge, frames, settings, teacher);
     setLearning(judge, false);
-    writeJudge(world, judge, frames, settings);
+    writeRewardModel(world, judge, frames, settings);
   });
   training.dispose();
 }
 
-export interface JudgeCourse extends Course<JudgeLesson> {
-  readonly judge: TrainableJudge;
+export interface RewardModelCourse extends Course<RewardModelLesson> {
+  readonly judge: TrainableRewardModel;
 }
 
 /** Everything that steps need, before the first of them. */
-export function judgeCourse(
+export function rewardModelCourse(
   frames: RecordedFrames,
   sources: LessonSources,
-  settings: JudgeSettings,
-): JudgeCourse {
-  const judge = newJudge(frames, settings);
-  const lessons = new JudgeLessons(frames, sources, settings);
+  settings: RewardModelSettings,
+): RewardModelCourse {
+  const judge = newRewardModel(frames, settings);
+  const lessons = new RewardModelLessons(frames, sources, settings);
   const training = new WeightTraining(
     judge.network,
     weightTrainingSettings.strip().parse(settings),
-    (lesson: JudgeLesson) => judgeLoss(judge, lesson, settings.failure_weight),
+    (lesson: RewardModelLesson) => rewardModelLoss(judge, lesson, settings.failure_weight),
   );
   setLearning(judge, true);
   return { judge, training, teacher: (random) => lessons.draw(random) };
 }
 
-function newJudge(
+function newRewardModel(
   { tasks, device }: RecordedFrames,
-  { widths, seed, init_from }: JudgeSettings,
-): TrainableJudge {
+  { widths, seed, init_from }: RewardModelSettings,
+): TrainableRewardModel {
   const trunk = widths as unknown as TrunkWidths;
   const judge =
     tasks.length > 1
@@ -132,15 +132,15 @@ function newJudge(
   return judge;
 }
 
-const fileName = (judge: TrainableJudge): string =>
+const fileName = (judge: TrainableRewardModel): string =>
   judge instanceof TaskResnetReward ? "taskemb_resnet_rm" : "resnet_rm";
 
 /** Batch norms gathered the statistics of the weights in training; the averaged weights have their own. */
 function settleStatistics(
-  judge: TrainableJudge,
+  judge: TrainableRewardModel,
   { device }: RecordedFrames,
-  { seed, steps }: JudgeSettings,
-  draw: Teacher<JudgeLesson>,
+  { seed, steps }: RewardModelSettings,
+  draw: Teacher<RewardModelLesson>,
 ): void {
   for (let i = 0; i < 40; i++) {
     noGrad(() =>
@@ -152,11 +152,11 @@ function settleStatistics(
   }
 }
 
-function writeJudge(
+function writeRewardModel(
   world: string,
-  judge: TrainableJudge,
+  judge: TrainableRewardModel,
   { tasks }: RecordedFrames,
-  { store, file }: JudgeSettings,
+  { store, file }: RewardModelSettings,
 ): void {
   const name = file ?? fileName(judge);
   writeTorchState(join(world, `${name}.pth`), stored(judge.state(), store));

@@ -9,20 +9,17 @@ import { cat, noGrad, type Tensor, tensor } from "#tensor";
 import { loadWanAutoencoder, readWanSizes } from "#worlds";
 import { tinyRecording } from "../../../test/worlds/tiny-recording.ts";
 import { RecordedFrames } from "../frames/recorded-frames.ts";
-import { familyOf, openJudge, openWorld } from "../open-world.ts";
+import { openWorld, recognizedWorld } from "../open-world.ts";
 import { refreshSettings, refreshWorld } from "../refresh/refresh.ts";
 import { measureAutoencoder } from "../reward-model/autoencoder-truth.ts";
-import { episodeThroughAutoencoder } from "../reward-model/through-autoencoder.ts";
-import { judgeSettings, trainJudge } from "../reward-model/training.ts";
+import { openRewardModel } from "../reward-model/open-reward-model.ts";
+import { rewardModelSettings, trainRewardModel } from "../reward-model/training.ts";
 import { measureTruth } from "../truth/truth.ts";
 import { RecordedTruth } from "../truth/truth-source.ts";
-import {
-  trainWanAutoencoder,
-  trainWanDenoiser,
-  wanAutoencoderSettings,
-  wanDenoiserSettings,
-} from "./denoiser.ts";
+import { trainWanAutoencoder, wanAutoencoderSettings } from "./autoencoder.ts";
+import { trainWanDenoiser, wanDenoiserSettings } from "./denoiser.ts";
 import { windowLatents } from "./latents.ts";
+import { throughVideoAutoencoder } from "./through-video.ts";
 import { WanWindows } from "./windows.ts";
 
 const frames = new RecordedFrames([tinyRecording(12)], "cpu");
@@ -78,16 +75,16 @@ test("a Wan world learns, and its folder opens, imagines and is judged as it is"
   const denoiser = wanDenoiserSettings.parse({ ...quick, ...dit, steps: 25, batch_size: 8 });
   const second = await lossesOf((hooks) => trainWanDenoiser(frames, denoiser, world, hooks));
   assert.ok(second.at(-1)! < second[0]!, `denoiser ${second[0]} to ${second.at(-1)}`);
-  await trainJudge(
+  await trainRewardModel(
     frames,
-    judgeSettings.parse({ ...quick, steps: 2, batch_size: 4, widths: [4, 4, 4, 4] }),
+    rewardModelSettings.parse({ ...quick, steps: 2, batch_size: 4, widths: [4, 4, 4, 4] }),
     world,
   );
-  assert.equal(familyOf(world), "wan");
+  assert.equal((await recognizedWorld(world)).name, "wan");
   const opened = await openWorld(world, { device: "cpu", size: frames.size, samplingSteps: 2 });
   const source = new RecordedTruth(frames, { episodes: 3, chunk: 8 });
   const options = { chunks: 1, batch: 3, threshold: 0.5, holdFrames: 1, seed: 0 };
-  const report = await measureTruth(opened, openJudge(world, "cpu"), source, options);
+  const report = await measureTruth(opened, openRewardModel(world, "cpu"), source, options);
   assert.ok(report.frames.every(({ psnr }) => Number.isFinite(psnr)));
 });
 
@@ -103,7 +100,7 @@ test("a Wan autoencoder of three levels learns, its denoiser on patches, and its
   assert.ok(second.at(-1)! < second[0]!, `denoiser ${second[0]} to ${second.at(-1)}`);
   const opened = await openWorld(finer, { device: "cpu", size: frames.size, samplingSteps: 2 });
   const source = new RecordedTruth(frames, { episodes: 2, chunk: 8 });
-  const judge = openJudge(world, "cpu");
+  const judge = openRewardModel(world, "cpu");
   const options = { chunks: 1, batch: 2, threshold: 0.5, holdFrames: 1, seed: 0 };
   const report = await measureTruth(opened, judge, source, options);
   assert.ok(report.frames.every(({ psnr }) => Number.isFinite(psnr)));
@@ -122,7 +119,7 @@ test("levels that do not end on one width twice are refused", () => {
 
 test("an episode is seen through a Wan autoencoder chunk by chunk, and each remembers what was shown", () => {
   const [{ first, length } = { first: 0, length: 0 }] = frames.episodes;
-  const seen = episodeThroughAutoencoder(world, frames)({ first, length });
+  const seen = throughVideoAutoencoder(world, frames).episode({ first, length });
   assert.deepEqual(seen.shape, [length, 3, 16, 16]); // 12 actions: one chunk and a half
   const model = join(world, "model-00001.safetensors");
   const vae = loadWanAutoencoder(join(world, "Wan2.2_VAE.pth"), readWanSizes(model), { device: "cpu" });
@@ -150,7 +147,7 @@ test("an episode is seen through a Wan autoencoder chunk by chunk, and each reme
 
 test("an autoencoder alone is measured on the episodes of the meter, as far as the world imagines", async () => {
   const looked: number[] = [];
-  const judge = openJudge(world, "cpu");
+  const judge = openRewardModel(world, "cpu");
   const watching = Object.assign(Object.create(judge) as typeof judge, {
     judge: (...asked: Parameters<typeof judge.judge>) => {
       looked.push(asked[0].shape[0]!);

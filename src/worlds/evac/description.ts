@@ -9,6 +9,7 @@ import { dirname, join } from "node:path";
 import { z } from "zod";
 import { readSizes } from "../weight-files.ts";
 import type { Camera } from "./camera.ts";
+import { evacFiles } from "./files.ts";
 import type { PoseStatistics } from "./poses.ts";
 import { type EvacSizes, evacSizes } from "./sizes.ts";
 import type { Drawing } from "./trajectory.ts";
@@ -60,10 +61,8 @@ export const evacDescription = z.strictObject({
   domain_id: z.int().nonnegative(),
 }) satisfies z.ZodType<EvacDescription>;
 
-export const descriptionName = "evac.json";
-
 /** The description beside a checkpoint file; undefined where there is none. */
 export function descriptionBeside(checkpoint: string): EvacDescription | undefined {
-  const path = join(dirname(checkpoint), descriptionName);
+  const path = join(dirname(checkpoint), evacFiles.description);
   return existsSync(path) ? readSizes(evacDescription, path) : undefined;
 }

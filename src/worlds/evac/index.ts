@@ -1,15 +1,18 @@
-/** The EVAC family: its settings in an env block, and how it is loaded. */
-
+/** The EVAC family: what it reads of an env block and of a folder, and how it is loaded. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { z } from "zod";
 import { UserError } from "#registry";
-import { defineWorld } from "../families.ts";
+import { defineWorld } from "../world-family.ts";
 import { liberoCamera } from "./camera.ts";
 import { descriptionBeside, type EvacDescription } from "./description.ts";
 import { EvacWorld } from "./evac-world.ts";
+import { evacFiles } from "./files.ts";
 import { agibotStatistics } from "./poses.ts";
+import { section } from "./section.ts";
 import { evacSizes } from "./sizes.ts";
 import { liberoDrawing } from "./trajectory.ts";
-import { loadActionPredictor, loadModel } from "./weights.ts";
+import { loadActionPredictor, loadModel, readFirstStage } from "./weights.ts";
 
 /** One file, or several that together hold one checkpoint. */
 const files = z.union([z.string(), z.array(z.string()).min(1)]).transform((value) => [value].flat());
@@ -23,6 +26,9 @@ const settings = z.looseObject({
       .default(false)
       .describe("normalise poses around the predictor; the reference does not"),
   }),
+  reward_model_cfg: z
+    .looseObject({ pretrained_checkpoint: z.string(), type: z.string().default("RewModel") })
+    .optional(),
   chunk: z.int().positive().default(8),
   n_previous: z.int().positive().default(4),
   sample_size: z.tuple([z.int().positive(), z.int().positive()]).default([256, 256]),
@@ -41,6 +47,22 @@ const settings = z.looseObject({
 export const evac = defineWorld({
   name: "evac",
   settings,
+  section,
+  rewardModelOf: ({ reward_model_cfg: named }) =>
+    named && { type: named.type, from_pretrained: named.pretrained_checkpoint },
+  recognizes: (folder) =>
+    [evacFiles.description, evacFiles.autoencoder].some((name) => existsSync(join(folder, name))),
+  pictureAutoencoder: (folder, place) => readFirstStage(folder, place).vae,
+  // Without fresh noise between its few steps.
+  blockOf: (folder, { samplingSteps, size }) => ({
+    world_model_cfg: { pretrained_checkpoint: join(folder, evacFiles.checkpoint) },
+    action_predictor_cfg: { pretrained_checkpoint: join(folder, evacFiles.predictor) },
+    sample_size: [...size],
+    chunk: descriptionBeside(join(folder, evacFiles.checkpoint))?.params.chunk ?? 8,
+    ddim_steps: samplingSteps ?? 2,
+    ddim_eta: 0,
+    vae_micro_batch_size: 512,
+  }),
   load(config, place) {
     const { world_model_cfg: world, action_predictor_cfg: predictorConfig } = config;
     const own = describe(config);

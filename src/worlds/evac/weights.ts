@@ -4,15 +4,17 @@
  * They differ in the autoencoder only, which the checkpoint keeps in CompVis's layout: other names, levels of the
  * decoder counted from the other end, and the attention's linear maps stored as 1 × 1 convolutions.
  */
-import { readTorch } from "#formats";
+import { join } from "node:path";
+import { readJsonFile, readTorch } from "#formats";
 import type { ModuleOptions } from "#nn";
 import { UserError } from "#registry";
 import { Tensor } from "#tensor";
 import { AutoencoderKL } from "../autoencoder-kl/autoencoder-kl.ts";
 import { readWeights } from "../weight-files.ts";
 import { ActionPredictor, type PoseScale } from "./action-predictor.ts";
+import { evacFiles } from "./files.ts";
 import { autoencoderSizes, EvacModel } from "./model.ts";
-import type { EvacSizes } from "./sizes.ts";
+import { type EvacSizes, evacSizes } from "./sizes.ts";
 
 const prefix = "first_stage_model.";
 
@@ -80,8 +82,19 @@ export function publishedAutoencoder(vae: AutoencoderKL, levels: number): Map<st
   return published(vae.state(prefix), levels);
 }
 
+/** The autoencoder that training left in a folder, with its sizes. */
+export function readFirstStage(
+  folder: string,
+  place: ModuleOptions,
+): { vae: AutoencoderKL; first_stage_config: EvacSizes["first_stage_config"] } {
+  const first_stage_config = readJsonFile(join(folder, evacFiles.autoencoderSizes));
+  const sizes = evacSizes.parse({ scale_factor: 1, first_stage_config });
+  const vae = loadAutoencoder(join(folder, evacFiles.autoencoder), sizes, place);
+  return { vae, first_stage_config: sizes.first_stage_config };
+}
+
 /** The autoencoder out of a whole checkpoint, or out of one that holds nothing else. */
-export function loadAutoencoder(path: string, sizes: EvacSizes, options: ModuleOptions): AutoencoderKL {
+function loadAutoencoder(path: string, sizes: EvacSizes, options: ModuleOptions): AutoencoderKL {
   const weights = readWeights(path);
   const vae = new AutoencoderKL(autoencoderSizes(sizes), { ...options, device: "meta" });
   const levels = sizes.first_stage_config.params.ddconfig.ch_mult.length;

@@ -1,10 +1,16 @@
-/** The OpenSora family: its settings in an env block, and how it is loaded. */
+/** The OpenSora family: what it reads of an env block and of a folder, and how it is loaded. */
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
+import { readJsonFile } from "#formats";
 import { UserError } from "#registry";
-import { defineWorld } from "../families.ts";
+import { namedRewardModel } from "../section-keys.ts";
+import { defineWorld } from "../world-family.ts";
 import { OpenSoraWorld } from "./opensora-world.ts";
+import { section } from "./section.ts";
 import { loadAutoencoder, loadDenoiser, readStatistics } from "./weights.ts";
+
+const autoencoderFolder = "vae";
 
 const settings = z.looseObject({
   opensora_wm_hf_ckpt_path: z.string().optional(),
@@ -24,6 +30,7 @@ const settings = z.looseObject({
           micro_batch_size: z.int().positive().default(64),
         })
         .prefault({}),
+      reward_model: namedRewardModel.optional(),
     })
     .prefault({}),
 });
@@ -31,6 +38,23 @@ const settings = z.looseObject({
 export const opensora = defineWorld({
   name: "opensora",
   settings,
+  section,
+  rewardModelOf: ({ world_model_cfg }) => world_model_cfg.reward_model,
+  recognizes: (folder) => existsSync(join(folder, autoencoderFolder)),
+  pictureAutoencoder: (folder, place) => loadAutoencoder(join(folder, autoencoderFolder), place),
+  blockOf(folder, { samplingSteps, size }) {
+    const config = readJsonFile(join(folder, "config.json"));
+    return {
+      opensora_wm_hf_ckpt_path: folder,
+      world_model_cfg: {
+        image_size: [...size],
+        chunk: config.chunk ?? 8,
+        condition_frame_length: config.condition_frame_length ?? 4,
+        num_sampling_steps: samplingSteps ?? 2,
+        scheduler: { use_timestep_transform: false },
+      },
+    };
+  },
   load({ opensora_wm_hf_ckpt_path: folder, world_model_cfg: config }, place) {
     const file = (given: string | undefined, name: string): string => {
       if (given !== undefined) return given;
@@ -48,7 +72,7 @@ export const opensora = defineWorld({
     }
     return new OpenSoraWorld({
       denoiser,
-      vae: loadAutoencoder(file(config.vae.from_pretrained, "vae"), place),
+      vae: loadAutoencoder(file(config.vae.from_pretrained, autoencoderFolder), place),
       statistics: readStatistics(file(config.stats_path, "dataset_statistics.json"), sizes.action_dim),
       imageSize: config.image_size,
       chunk: config.chunk,

@@ -1,7 +1,7 @@
-/** `env_type: opensora_wm`: LIBERO imagined by OpenSora. */
+/** `env_type: opensora_wm`: how the env block of LIBERO imagined by OpenSora looks. */
 import { z } from "zod";
-import type { FamilySettings } from "#registry";
-import { chunkFindings, learnedKeys, picture } from "./learned.ts";
+import { chunkKey, pictureSize } from "../section-keys.ts";
+import type { WorldSection } from "../world-family.ts";
 
 const worldModel = z.strictObject({
   stats_path: z.string().describe("file with the bounds of actions, dataset_statistics.json"),
@@ -9,13 +9,9 @@ const worldModel = z.strictObject({
     .string()
     .default("bf16")
     .describe("in which the world computes on an accelerator: bf16, fp16 or fp32; on a CPU always fp32"),
-  chunk: z
-    .int()
-    .positive()
-    .default(8)
-    .describe("frames imagined at a time; must be actor.model.num_action_chunks"),
+  chunk: chunkKey,
   condition_frame_length: z.int().positive().default(4).describe("frames of memory"),
-  image_size: picture.default([256, 256]).describe("height and width of the pictures"),
+  image_size: pictureSize.default([256, 256]).describe("height and width of the pictures"),
   num_sampling_steps: z
     .int()
     .positive()
@@ -74,14 +70,13 @@ const worldModel = z.strictObject({
     .prefault({}),
 });
 
-export const openSoraSection: FamilySettings = {
-  offload: true,
-  settings: z.strictObject({
-    ...learnedKeys,
+export const section: WorldSection = {
+  keys: {
     opensora_wm_hf_ckpt_path: z.string().describe("folder of a published OpenSora world"),
     initial_image_path: z.string().describe("folder of recorded starts: the world's dataset/"),
     world_model_cfg: worldModel,
-  }),
+  },
+  chunkKey: "world_model_cfg.chunk",
   // STDiT3-XL/2 1.213 B, the SDXL autoencoder 84 M, a ResNet-18 11 M; decoding frames takes the most room per slot.
   footprint: ({ world_model_cfg }) => {
     const [side = 256] = (world_model_cfg as { image_size?: number[] } | undefined)?.image_size ?? [];
@@ -89,10 +84,4 @@ export const openSoraSection: FamilySettings = {
       ? { parameters: 1e7, deviceBytesPerSlot: 2e7, note: "env: our small OpenSora sizes" }
       : { parameters: 1.308e9, deviceBytesPerSlot: 0.6e9, note: "env: published OpenSora sizes" };
   },
-  check: (settings, run) =>
-    chunkFindings(
-      "world_model_cfg.chunk",
-      (settings.world_model_cfg as { chunk?: number } | undefined)?.chunk,
-      run,
-    ),
 };

@@ -1,7 +1,7 @@
-/** `env_type: evac_wm`: LIBERO imagined by EnerVerse-AC. */
+/** `env_type: evac_wm`: how the env block of LIBERO imagined by EnerVerse-AC looks. */
 import { z } from "zod";
-import type { FamilySettings } from "#registry";
-import { chunkFindings, cudaGraph, learnedKeys, picture } from "./learned.ts";
+import { chunkKey, cudaGraph, pictureSize } from "../section-keys.ts";
+import type { WorldSection } from "../world-family.ts";
 
 const checkpoint = (of: string) =>
   z.looseObject({ pretrained_checkpoint: z.string().describe(`file of ${of}`) });
@@ -20,21 +20,15 @@ function separateClip(
   return [{ path, severity: "warning", message }];
 }
 
-export const evacSection: FamilySettings = {
-  offload: true,
-  settings: z.strictObject({
-    ...learnedKeys,
+export const section: WorldSection = {
+  keys: {
     model_type: z.enum(["evac"]).default("evac").describe("must be evac"),
     evac_wm_hf_ckpt_path: z.string().nullish().describe("folder of a world that our own commands made"),
     gen_num_image_each_step: z.int().positive().default(8).describe("no effect here: chunk decides"),
-    chunk: z
-      .int()
-      .positive()
-      .default(8)
-      .describe("frames imagined at a time; must be actor.model.num_action_chunks"),
+    chunk: chunkKey,
     n_previous: z.int().positive().default(4).describe("frames of memory; the world's own description wins"),
     n_view: z.literal(1).default(1).describe("one camera"),
-    sample_size: picture.default([256, 256]).describe("height and width of the pictures"),
+    sample_size: pictureSize.default([256, 256]).describe("height and width of the pictures"),
     fps: z
       .number()
       .positive()
@@ -72,14 +66,12 @@ export const evacSection: FamilySettings = {
     }),
     reward_model_cfg: checkpoint("the reward model"),
     action_predictor_cfg: checkpoint("the network that says where actions move the hand"),
-  }),
+  },
+  chunkKey: "chunk",
   // 2.33 B parameters that run in 32 bits.
   footprint: ({ sample_size }) =>
     ((sample_size as number[] | undefined)?.[0] ?? 256) <= 128
       ? { parameters: 1e7, deviceBytesPerSlot: 2e7, note: "env: our small EVAC sizes" }
       : { parameters: 4.66e9, deviceBytesPerSlot: 1.5e9, note: "env: published EVAC sizes, in fp32" },
-  check: (settings, run) => [
-    ...chunkFindings("chunk", settings.chunk, run),
-    ...separateClip(settings.world_model_cfg as WorldModel | undefined),
-  ],
+  check: ({ world_model_cfg }) => separateClip(world_model_cfg as WorldModel | undefined),
 };
