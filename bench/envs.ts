@@ -7,6 +7,7 @@
  */
 
 import { availableParallelism } from "node:os";
+import { processLauncher } from "#cluster";
 import { SimulatorEnv, simulatorEnvSettings } from "#envs";
 import { Renderer } from "#mujoco";
 import { Mt19937 } from "#random";
@@ -46,6 +47,7 @@ export async function stepsPerSecond(
       wrist_camera: false,
       init_params: { camera_heights: size, camera_widths: size },
     }),
+    { launcher: processLauncher },
   );
   try {
     await env.reset();

@@ -6,6 +6,7 @@
  * suites: all that this machine has files for.
  */
 import { parseArgs } from "node:util";
+import { processLauncher } from "#cluster";
 import { SimulatorEnv, simulatorEnvSettings } from "#envs";
 import { findSuite, suiteNames } from "#simulators";
 import { tensor } from "#tensor";
@@ -56,6 +57,7 @@ async function evaluate(
     ends.delete(slot);
   };
   const env = new SimulatorEnv(size, settings, {
+    launcher: processLauncher,
     watcher: {
       began: ({ slot, task, trial }) => {
         close(slot);

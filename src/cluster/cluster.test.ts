@@ -1,9 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { UserError } from "#registry";
-import { keep, liveTensors, tensor, zeros } from "#tensor";
+import { keep, tensor, zeros } from "#tensor";
 import { LocalChannel } from "./channel.ts";
-import { threadLauncher } from "./launcher.ts";
 import { LocalWeightSync } from "./weight-sync.ts";
 
 test("a channel keeps the order of each key, whoever comes first", async () => {
@@ -26,33 +24,6 @@ test("closing a channel ends those who wait, with the error where there is one",
   await assert.rejects(hoping, /the policy failed/);
   await assert.rejects(broken.receive("a"), /the policy failed/);
   await assert.rejects(broken.send("a", 1), /the policy failed/);
-});
-
-const adder = new URL("./test-worker.ts", import.meta.url).href;
-interface Adder {
-  add(values: { x: ReturnType<typeof tensor>; y: number }): Promise<Map<string, ReturnType<typeof tensor>>>;
-  fail(kind: "user" | "bug"): Promise<void>;
-}
-
-test("a worker in a thread gets and gives tensors without copies, and its errors come back as what they are", async () => {
-  const before = liveTensors();
-  const worker = await threadLauncher.start<Adder>({
-    name: "adder",
-    module: adder,
-    factory: "makeAdder",
-    options: { extra: 10 },
-  });
-  const x = tensor([1, 2]);
-  const sums = await worker.call("add", { x, y: 1 });
-  assert.deepEqual(sums.get("sum")?.toArray(), [12, 13]);
-  assert.deepEqual(x.toArray(), [2, 2], "the thread wrote into our memory");
-  await assert.rejects(worker.call("fail", "user"), (error) => error instanceof UserError);
-  await assert.rejects(worker.call("fail", "bug"), (error) => !(error instanceof UserError));
-  await worker.close();
-  await assert.rejects(worker.call("fail", "bug"), /was closed/);
-  x.dispose();
-  sums.get("sum")?.dispose();
-  assert.equal(liveTensors(), before);
 });
 
 test("weights reach a receiver to the bit, under their version; shared ones are not copied", async () => {

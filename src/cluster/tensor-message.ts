@@ -25,7 +25,8 @@ function ticketOf(value: unknown): number | undefined {
   return Number((value as Record<string, unknown>)[ticketKey]);
 }
 
-function mapInside(value: unknown, change: (inner: unknown) => unknown): unknown {
+/** A copy of plain data with everything inside changed. */
+export function mapInside(value: unknown, change: (inner: unknown) => unknown): unknown {
   if (Array.isArray(value)) return value.map(change);
   if (value instanceof Map) return new Map([...value].map(([key, inner]) => [key, change(inner)]));
   if (typeof value !== "object" || value === null || Object.getPrototypeOf(value) !== Object.prototype)

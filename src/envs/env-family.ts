@@ -6,7 +6,7 @@
  */
 import type { z } from "zod";
 import type { ActionSpec } from "#data";
-import type { FamilySettings } from "#registry";
+import type { FamilySettings, Launcher } from "#registry";
 import type { ChunkWatcher, FilmView } from "#simulators";
 import type { Device, DType, Tensor } from "#tensor";
 import type { VectorEnv } from "./env.ts";
@@ -33,6 +33,8 @@ export interface EnvPlace {
   readonly seedOffset: number;
   readonly device: Device;
   readonly dtype?: DType;
+  /** Starts workers, for envs that simulate in several. */
+  readonly launcher?: Launcher | undefined;
   readonly say?: ((line: string) => void) | undefined;
   readonly watcher?: ChunkWatcher | undefined;
   /** How a simulator draws what the watcher films; absent: as the policy sees it. */

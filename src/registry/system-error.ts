@@ -5,6 +5,7 @@
  * to foresee a full disk.
  */
 import { UserError } from "./user-error.ts";
+import { WorkerLost } from "./worker.ts";
 
 const words: Readonly<Record<string, string>> = {
   ENOSPC: "the disk is full; make room or write elsewhere",
@@ -42,6 +43,7 @@ function memoryRefusal(error: unknown): UserError | undefined {
 /** The error as one that the user can fix, if it is one. */
 export function asUserError(error: unknown): UserError | undefined {
   if (error instanceof UserError) return error;
+  if (error instanceof WorkerLost && error.hung) return new UserError(error.message, { cause: error });
   const memory = memoryRefusal(error);
   if (memory) return memory;
   const reason = systemRefusal(error);

@@ -34,6 +34,7 @@ export {
   SlotHost,
   type SlotSnapshot,
   type SlotStart,
+  slotHostProgram,
   storedStart,
 } from "./slots/slot-host.ts";
 export { watchAll } from "./slots/watchers.ts";

@@ -37,12 +37,17 @@ export interface GroupOptions {
   readonly timeoutMs?: number;
 }
 
+/** A rank could not do its part with the others: most often because another one failed. */
+export class PeerLost extends UserError {
+  override name = "PeerLost";
+}
+
 const explain =
   (what: string, { rank, worldSize, meet }: GroupOptions) =>
   (cause: unknown): never => {
     const reason = cause instanceof Error ? cause.message.split("\n")[0] : String(cause);
     const where = "name" in meet ? "in one process" : `127.0.0.1:${meet.port}`;
-    throw new UserError(`${what} failed on rank ${rank} of ${worldSize} (${where}): ${reason}`, { cause });
+    throw new PeerLost(`${what} failed on rank ${rank} of ${worldSize} (${where}): ${reason}`, { cause });
   };
 
 /** The store in which ranks find each other. */

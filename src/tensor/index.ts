@@ -33,7 +33,7 @@ export {
   Graph,
   Stream,
 } from "./cuda.ts";
-export { type Backend, type GroupOptions, ProcessGroup, type Reduction } from "./distributed.ts";
+export { type Backend, type GroupOptions, PeerLost, ProcessGroup, type Reduction } from "./distributed.ts";
 export type { Device, DType, Scalar, TypedArray } from "./dtype.ts";
 export { findNotFinite } from "./finite.ts";
 export { Generator, manualSeed } from "./generator.ts";

@@ -1,10 +1,10 @@
 /** From a checked configuration to the workers of a run, each on its devices. */
 import { randomUUID } from "node:crypto";
-import { threadLauncher, type WorkerRef } from "#cluster";
+import { processLauncher, threadLauncher } from "#cluster";
 import { type BatchPlan, type CheckedConfig, type EnvironmentConfig, planBatch, stageSlots } from "#config";
 import { environmentFamily, type OpenedEnv } from "#envs";
 import type { Policy } from "#policies";
-import { UserError } from "#registry";
+import { UserError, type WorkerRef } from "#registry";
 import type { ChunkWatcher } from "#simulators";
 import type { Device } from "#tensor";
 import {
@@ -67,18 +67,16 @@ export async function startActors(
     modelChanges,
   });
   const ranks = Array.from({ length: worlds.actor - 1 }, (_, i) => i + 1);
-  const [first, ...others] = await Promise.all([
-    openActor(options(0)),
-    ...ranks.map((rank) =>
-      threadLauncher.start<RemoteActor>({
-        name: `actor ${rank}`,
-        module: actorModule,
-        factory: "openRemoteActor",
-        options: options(rank),
-      }),
-    ),
-  ]);
-  return { first: first as ActorWorker, others: others as WorkerRef<RemoteActor>[] };
+  const others = ranks.map((rank) =>
+    threadLauncher.start<RemoteActor>({
+      name: `actor ${rank}`,
+      module: actorModule,
+      factory: "openRemoteActor",
+      options: options(rank),
+    }),
+  );
+  const [first] = await Promise.all([openActor(options(0)), ...others.map(({ ready }) => ready)]);
+  return { first, others };
 }
 
 /** A policy that rollout workers of one device act with. */
@@ -166,6 +164,7 @@ export async function openStages(checked: CheckedConfig, wishes: StageWishes): P
         seedOffset,
         device,
         say,
+        launcher: processLauncher,
         watcher: watch?.(firstSlot),
       });
       stages.push({ opened, firstSlot, envRank, device });

@@ -18,6 +18,7 @@ import { concatColumns, disposeMinibatch, disposeRollout, type Rollout } from "#
 import type { EnvCursor } from "#envs";
 import type { Rgb } from "#pictures";
 import { envSeedOffset, RandomStream } from "#random";
+import { PeerLost } from "#tensor";
 import { type Decider, EnvWorker, EpisodeLog, type Learned } from "#workers";
 import {
   type ActorRanks,
@@ -218,7 +219,7 @@ export class Crew {
     const { optimizerSteps } = batchOf(this.checked);
     let done = 0;
     const tick = (): void => onProgress?.(++done, optimizerSteps);
-    const others = this.actors.others.map((actor) => actor.call("learn", samples, step));
+    const others = this.actors.others.map((actor) => actor.call("learn", { samples, step }));
     const [learned] = await allOrCause([this.actors.first.learn(samples, step, tick), ...others]);
     disposeMinibatch(samples);
     return learned as Learned;
@@ -233,8 +234,8 @@ export class Crew {
   }
 
   async close(): Promise<void> {
-    const others = [...this.actors.others, ...this.rollouts].map((worker) => worker.close());
-    await Promise.all([this.#players.close(), ...others]);
+    const others = this.actors.others.map((actor) => actor.kill());
+    await Promise.all([this.#players.close(), ...this.rollouts.map((worker) => worker.close()), ...others]);
   }
 
   #moveEnvs(direction: "onload" | "offload"): void {
@@ -245,7 +246,7 @@ export class Crew {
 
 /** What all ranks answer. When one fails the others lose touch with it: what it says is the cause, and what they say is not. */
 async function allOrCause<T>(ranks: readonly Promise<T>[]): Promise<T[]> {
-  const lostTouch = (reason: unknown): boolean => / failed on rank \d+ of \d+ /.test(String(reason)); // as #tensor's groups say it
+  const lostTouch = (reason: unknown): boolean => reason instanceof PeerLost;
   try {
     return await Promise.all(ranks);
   } catch (first) {

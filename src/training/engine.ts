@@ -4,9 +4,10 @@
  * A thread that is caught in a system call or an endless loop can neither hear a request to stop nor be ended from outside. So its signs of
  * life are watched from here, and whoever started it is told what hung, instead of waiting with it.
  */
-import { endThread, openThread, SilenceWatch } from "#cluster";
+import { SilenceWatch, threadLauncher } from "#cluster";
 import type { Metrics } from "#metrics";
-import { UserError } from "#registry";
+import { UserError, WorkerLost } from "#registry";
+import type { Engine } from "./engine-thread.ts";
 import type { Reporter } from "./reporter.ts";
 
 export type EngineRequest = {
@@ -18,12 +19,8 @@ export type EngineRequest = {
   | { readonly work: "evaluate"; readonly resultFile: string; readonly share?: number | undefined }
 );
 
-export type ToEngine =
-  | { readonly kind: "stop" }
-  | { readonly kind: "finish" }
-  | { readonly kind: "shorten"; readonly share: number };
-
-export type FromEngine =
+/** What a run tells as it goes. */
+export type EngineEvent =
   | { readonly kind: "opened"; readonly step: number; readonly totalSteps: number }
   | {
       readonly kind: "doing";
@@ -32,15 +29,16 @@ export type FromEngine =
       readonly total?: number | undefined;
     }
   | { readonly kind: "say"; readonly line: string }
-  /** A sign of life: the event loop turns. */
-  | { readonly kind: "alive" }
-  | { readonly kind: "told"; readonly step: number; readonly metrics: Metrics }
-  | { readonly kind: "done"; readonly stopped: boolean }
-  | { readonly kind: "failed"; readonly error: string; readonly isUserError: boolean };
+  | { readonly kind: "told"; readonly step: number; readonly metrics: Metrics };
+
+export interface EngineEnd {
+  /** Before its last step, because it was asked to. */
+  readonly stopped: boolean;
+}
 
 export interface EngineHandle {
-  /** Resolves when the run has ended, to whether it was stopped before its last step; rejects when it failed, with `EngineHung` when it hung. */
-  readonly finished: Promise<{ readonly stopped: boolean }>;
+  /** Resolves when the run has ended; rejects when it failed, with `EngineHung` when it hung. */
+  readonly finished: Promise<EngineEnd>;
   /** What it is at, as far as it said. */
   readonly at: string;
   /** Ends the run, with a checkpoint of the steps that are done. */
@@ -63,13 +61,15 @@ export interface EnginePatience {
   readonly silence: number;
 }
 
+const engineProgram = { module: new URL("./engine-thread.ts", import.meta.url).href, factory: "openEngine" };
+
 /** The run's thread hangs: it cannot be ended, and the process only without asking it. */
 export class EngineHung extends UserError {
   override name = "EngineHung";
 }
 
-/** A failed run that has not let go of everything by then is ended: an error must not look like a hang. */
-const graceMilliseconds = 10_000;
+/** Seconds: a run that is over and has not let go of everything by then is ended, for an error must not look like a hang. */
+const grace = 10;
 
 export function patienceOf(runner: {
   readonly stop_timeout: number;
@@ -84,44 +84,43 @@ export function startEngine(
   patience: EnginePatience,
 ): EngineHandle {
   watcher.doing("start_engine");
-  const worker = openThread(new URL("./engine-thread.ts", import.meta.url).href, "engine", request);
+  const { silence } = patience;
+  const worker = threadLauncher.start<Engine>({
+    ...engineProgram,
+    name: "engine",
+    options: request,
+    patience: { silence },
+  });
   let at = "opening models and environments";
   let hang = (_: EngineHung): void => {};
-  const silence = new SilenceWatch(() =>
-    hang(new EngineHung(`the run hangs: no sign of life for ${patience.silence} s while at: ${at}`)),
-  );
   const standstill = new SilenceWatch(() =>
     hang(
       new EngineHung(`the run was told to stop and made no progress for ${patience.stop} s while at: ${at}`),
     ),
   );
-  const finished = new Promise<{ stopped: boolean }>((resolve, reject) => {
+  const onEvent = (event: EngineEvent): void => {
+    if (event.kind !== "say") standstill.sign();
+    if (event.kind === "say") watcher.say(event.line);
+    else if (event.kind === "opened") watcher.opened?.(event.step, event.totalSteps);
+    else if (event.kind === "told") watcher.told(event.step, event.metrics);
+    else {
+      at = describePhase(event);
+      watcher.doing(event.phase, event.done, event.total);
+    }
+  };
+  const explain = (error: unknown): never => {
+    if (!(error instanceof WorkerLost && error.hung)) throw error;
+    throw new EngineHung(`the run hangs: no sign of life for ${silence} s while at: ${at}`, { cause: error });
+  };
+  const finished = new Promise<EngineEnd>((resolve, reject) => {
     hang = reject;
-    worker.on("message", (message: FromEngine) => {
-      silence.sign();
-      if (message.kind === "alive") return;
-      if (message.kind === "say") return watcher.say(message.line);
-      standstill.sign();
-      if (message.kind === "opened") watcher.opened?.(message.step, message.totalSteps);
-      else if (message.kind === "doing") {
-        at = describePhase(message);
-        watcher.doing(message.phase, message.done, message.total);
-      } else if (message.kind === "told") watcher.told(message.step, message.metrics);
-      else if (message.kind === "done") resolve({ stopped: message.stopped });
-      else {
-        reject(message.isUserError ? new UserError(message.error) : new Error(message.error));
-        setTimeout(() => worker.terminate(), graceMilliseconds).unref();
-      }
-    });
-    worker.on("error", reject);
-    worker.on("exit", (code) =>
-      reject(new Error(`internal: the engine ended with code ${code} and said nothing`)),
-    );
+    worker.call("run", undefined, { onEvent }).catch(explain).then(resolve, reject);
   }).finally(() => {
-    silence.end();
     standstill.end();
+    void worker.stop(grace);
   });
-  silence.begin(patience.silence);
+  const urgent = { urgent: true };
+  const asked = (order: Promise<void>): void => void order.catch(() => {}); // a lost one says so in `finished`
   return {
     finished,
     get at() {
@@ -129,13 +128,13 @@ export function startEngine(
     },
     stop() {
       standstill.begin(patience.stop);
-      worker.postMessage({ kind: "stop" } satisfies ToEngine);
+      asked(worker.call("stop", undefined, urgent));
     },
-    finish: () => worker.postMessage({ kind: "finish" } satisfies ToEngine),
-    shorten: (share) => worker.postMessage({ kind: "shorten", share } satisfies ToEngine),
-    kill: () => endThread(worker),
+    finish: () => asked(worker.call("finish", undefined, urgent)),
+    shorten: (share) => asked(worker.call("shorten", share, urgent)),
+    kill: () => worker.kill(),
   };
 }
 
-const describePhase = ({ phase, done, total }: Extract<FromEngine, { kind: "doing" }>): string =>
+const describePhase = ({ phase, done, total }: Extract<EngineEvent, { kind: "doing" }>): string =>
   done === undefined ? phase : `${phase} (${done} of ${total})`;

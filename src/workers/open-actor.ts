@@ -68,8 +68,8 @@ export async function openActor(options: ActorOptions): Promise<ActorWorker> {
 
 /** What a rank in another thread answers to. */
 export interface RemoteActor {
-  learn(samples: Minibatch, step: number): Promise<Learned>;
-  restore(state: ReadonlyMap<string, Tensor>, steps: number): Promise<void>;
+  learn(part: { readonly samples: Minibatch; readonly step: number }): Promise<Learned>;
+  restore(saved: { readonly state: ReadonlyMap<string, Tensor>; readonly steps: number }): Promise<void>;
   loadWeights(weights: ReadonlyMap<string, Tensor>): Promise<void>;
   /** Takes part when the optimiser's state is gathered. */
   shareState(): Promise<void>;
@@ -86,12 +86,12 @@ export async function openRemoteActor(options: ActorOptions): Promise<RemoteActo
     for (const tensor of tensors) tensor.dispose();
   };
   return {
-    async learn(samples, step) {
+    async learn({ samples, step }) {
       const learned = await actor.learn(samples, step);
       disposeMinibatch(samples);
       return learned;
     },
-    async restore(state, steps) {
+    async restore({ state, steps }) {
       actor.optimizer.loadState(state, steps);
       free(state.values());
     },

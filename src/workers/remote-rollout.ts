@@ -4,10 +4,11 @@
  * Questions are passed on as they come and tensors travel without a copy. Weights are copied by the thread straight from the actor's,
  * device to device.
  */
-import { type Channel, threadLauncher, type WeightSync, type Weights, type WorkerRef } from "#cluster";
+import { type Channel, threadLauncher, type WeightSync, type Weights } from "#cluster";
 import type { RunConfig, SamplingMode } from "#config";
 import type { ActionSpec } from "#data";
 import { disposeObservation } from "#data";
+import type { WorkerRef } from "#registry";
 import { type Device, synchronize, useDevice } from "#tensor";
 import { openPolicy } from "./open-actor.ts";
 import type { Answer, Question } from "./policy-line.ts";
@@ -21,8 +22,11 @@ export interface RolloutOptions {
 }
 
 interface RolloutThread {
-  answer(question: Question, sampling: SamplingMode): Promise<Answer & { seconds: number }>;
-  takeWeights(version: number, weights: Weights): Promise<void>;
+  answer(asked: {
+    readonly question: Question;
+    readonly sampling: SamplingMode;
+  }): Promise<Answer & { seconds: number }>;
+  takeWeights(published: { readonly version: number; readonly weights: Weights }): Promise<void>;
   wake(): Promise<void>;
   rest(): Promise<void>;
 }
@@ -35,12 +39,12 @@ export async function openRolloutThread(options: RolloutOptions): Promise<Rollou
   const leaves = options.config.rollout.enable_offload && device !== "cpu";
   const worker = new RolloutWorker(policy, leaves ? copyShelter(policy) : undefined);
   return {
-    async answer(question, sampling) {
+    async answer({ question, sampling }) {
       const answer = worker.answer(question, sampling);
       disposeObservation(question.observation);
       return { ...answer, seconds: worker.takeSeconds() };
     },
-    async takeWeights(version, weights) {
+    async takeWeights({ version, weights }) {
       worker.takeWeights(version, weights);
       if (device !== "cpu") synchronize(); // the actor may write into its weights as soon as this returns
       for (const weight of weights.values()) weight.dispose();
@@ -63,18 +67,18 @@ export class RemoteRollout implements Decider {
   }
 
   static async start(options: RolloutOptions): Promise<RemoteRollout> {
-    const thread = await threadLauncher.start<RolloutThread>({
+    const thread = threadLauncher.start<RolloutThread>({
       name: `rollout ${options.rank}`,
       module: import.meta.url,
       factory: "openRolloutThread",
       options,
     });
+    await thread.ready;
     return new RemoteRollout(thread);
   }
 
   async refreshWeights(sync: WeightSync): Promise<void> {
-    const { version, weights } = sync.latest();
-    await this.#thread.call("takeWeights", version, weights);
+    await this.#thread.call("takeWeights", sync.latest());
   }
 
   async serve(
@@ -88,7 +92,7 @@ export class RemoteRollout implements Decider {
       for (;;) {
         const question = await questions.receive(key);
         if (!question) return;
-        const { seconds, ...answer } = await this.#thread.call("answer", question, sampling);
+        const { seconds, ...answer } = await this.#thread.call("answer", { question, sampling });
         this.#busy += seconds;
         await answers.send(question.from, answer);
       }
@@ -104,6 +108,6 @@ export class RemoteRollout implements Decider {
   }
 
   close(): Promise<void> {
-    return this.#thread.close();
+    return this.#thread.kill();
   }
 }

@@ -5,22 +5,28 @@
  * and the request that was under way; since a world is a function of its snapshot and its actions, the answer is the one
  * that the lost worker would have given.
  */
-import { UserError } from "#registry";
-import type { ChunkSight, HostSettings, Sight, SlotChunk, SlotSnapshot, SlotStart } from "#simulators";
+import { type Launcher, type Patience, UserError, WorkerLost, type WorkerRef } from "#registry";
 import {
-  type HostLink,
-  type HostMethod,
-  inlineLink,
-  type Patience,
-  ProcessLink,
-  WorkerLost,
-} from "./host-link.ts";
+  type ChunkSight,
+  type HostSettings,
+  type Sight,
+  type SlotChunk,
+  SlotHost,
+  type SlotSnapshot,
+  type SlotStart,
+  slotHostProgram,
+} from "#simulators";
+
+type HostMethod = "begin" | "chunk" | "restore";
+type HostLink = Pick<WorkerRef<SlotHost>, "call" | "kill" | "pid">;
 
 export interface PoolOptions {
   readonly slots: number;
-  /** Worker processes; 0 simulates in this process. */
+  /** How many hosts elsewhere; 0 simulates here. */
   readonly workers: number;
   readonly patience: Patience;
+  /** Starts them. */
+  readonly launcher?: Launcher | undefined;
   /** Told when a worker was lost and replaced. */
   readonly say?: ((line: string) => void) | undefined;
 }
@@ -71,19 +77,27 @@ export class HostPool {
 
   /** Process ids of the workers, for those who test what happens when one dies. */
   get pids(): number[] {
-    return this.#links.flatMap((link) =>
-      link instanceof ProcessLink && link.pid !== undefined ? [link.pid] : [],
-    );
+    return this.#links.flatMap(({ pid }) => pid ?? []);
   }
 
   close(): void {
     this.#closed = true;
-    for (const link of this.#links) link.close();
+    for (const link of this.#links) void link.kill(); // it holds nothing that needs saving
   }
 
   #open(): HostLink {
-    if (this.#options.workers === 0) return inlineLink(this.#settings);
-    return new ProcessLink(this.#settings, this.#options.patience);
+    const { workers, patience, launcher } = this.#options;
+    if (workers === 0) return hostHere(this.#settings);
+    if (!launcher)
+      throw new UserError(`env_workers is ${workers}, but this env was given no launcher; set it to 0`);
+    return launcher.start<SlotHost>({
+      ...slotHostProgram,
+      name: "env worker",
+      options: this.#settings,
+      patience,
+      threads: 1, // more would only get in each other's way
+      lendsBytes: true,
+    });
   }
 
   /** Neighbouring slots share a worker: a group plays one task, which is then compiled in one place. */
@@ -124,7 +138,7 @@ export class HostPool {
     this.#options.say?.(
       `${message}; worker ${worker} is replaced and its slots go on from their last snapshots`,
     );
-    this.#links[worker]!.close();
+    void this.#links[worker]!.kill();
     this.#links[worker] = this.#open();
   }
 
@@ -132,4 +146,11 @@ export class HostPool {
     const own = [...this.#snapshots.values()].filter(({ slot }) => this.#workerOf(slot) === worker);
     if (own.length > 0) await this.#links[worker]!.call("restore", own);
   }
+}
+
+/** Simplest, and enough for one core. */
+function hostHere(settings: HostSettings): HostLink {
+  const host = new SlotHost(settings);
+  const call = async (method: HostMethod, argument: never): Promise<unknown> => host[method](argument);
+  return { pid: undefined, call: call as HostLink["call"], kill: async () => host.dispose() };
 }

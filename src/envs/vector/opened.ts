@@ -33,6 +33,7 @@ export async function openSimulator(section: Section, place: EnvPlace): Promise<
     instances: place.slots / place.size,
     ...(watchers.length > 0 && { watcher: watchAll(watchers) }),
     film,
+    launcher: place.launcher,
     ...(place.say && { say: place.say }),
   });
   return {

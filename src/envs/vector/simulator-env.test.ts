@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { readdirSync } from "node:fs";
 import { test } from "node:test";
+import { processLauncher } from "#cluster";
 import type { EnvStep } from "#data";
 import { randn, scope, type Tensor, tensor } from "#tensor";
 import { simulatorEnvSettings } from "./settings.ts";
@@ -16,7 +17,7 @@ const make = (size: number, changes: Record<string, unknown> = {}, parts: Simula
     env_workers: 0,
     ...changes,
   });
-  return new SimulatorEnv(size, settings, parts);
+  return new SimulatorEnv(size, settings, { launcher: processLauncher, ...parts });
 };
 /** The same small random motions for everybody who asks with the same number. */
 const motions = (size: number, chunk: number, number: number): Tensor =>

@@ -8,7 +8,7 @@
 
 import type { EnvStep, Observation } from "#data";
 import { sceneSeed } from "#random";
-import { UserError } from "#registry";
+import { type Launcher, UserError } from "#registry";
 import type { ChunkSight, ChunkWatcher, FilmView, SlotSnapshot, SlotStart } from "#simulators";
 import {
   actionSize,
@@ -43,6 +43,8 @@ export interface SimulatorEnvParts extends Partial<EnvPosition> {
   readonly watcher?: ChunkWatcher;
   /** How films are drawn; absent: as the policy sees it. */
   readonly film?: FilmView | undefined;
+  /** Starts the workers that simulate; not needed where `env_workers` is 0. */
+  readonly launcher?: Launcher | undefined;
 }
 
 interface Slot {
@@ -122,6 +124,7 @@ export class SimulatorEnv implements VectorEnv {
         slots: size,
         workers: settings.env_workers,
         patience: { start: settings.worker_start_timeout, answer: settings.worker_timeout },
+        launcher: parts.launcher,
         say: parts.say,
       },
     );

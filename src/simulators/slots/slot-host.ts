@@ -9,7 +9,7 @@
 import { createHash } from "node:crypto";
 import { type Model, Renderer } from "#mujoco";
 import { Mt19937 } from "#random";
-import { UserError } from "#registry";
+import { UserError, type WorkerProgram } from "#registry";
 import { readBddl } from "../engine/bddl.ts";
 import { drawAfterReset } from "../engine/draw-scene.ts";
 import { robotState } from "../engine/robot-state.ts";
@@ -246,6 +246,10 @@ export class SlotHost {
     this.#stages.delete(task);
   }
 }
+
+/** For whoever starts hosts elsewhere. */
+export const slotHostProgram: WorkerProgram = { module: import.meta.url, factory: "openSlotHost" };
+export const openSlotHost = (settings: HostSettings): SlotHost => new SlotHost(settings);
 
 /** A row of a task's stored starts. */
 export function storedStart({ pack, tasks }: Suite, task: number, trial: number): Float64Array {

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { processLauncher } from "#cluster";
 import { tensor } from "#tensor";
 import { liberoForTests } from "../../../test/libero-assets.ts";
 import { simulatorEnvSettings } from "../../envs/vector/settings.ts";
@@ -29,7 +30,7 @@ const open = (suite: string, size: number, changes: object = {}, parts: Simulato
       env_workers: 0,
       ...changes,
     }),
-    parts,
+    { launcher: processLauncher, ...parts },
   );
 
 /** What the slots of a first reset begin from. */

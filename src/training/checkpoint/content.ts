@@ -123,8 +123,9 @@ export async function restoreCrew(folder: string, state: CheckpointState, crew: 
   checkFits(folder, state, crew);
   const { actors, stages } = crew;
   const moments = readSafetensors(optimizerFile(folder));
-  actors.first.optimizer.loadState(moments, state.optimizer_steps);
-  await Promise.all(actors.others.map((actor) => actor.call("restore", moments, state.optimizer_steps)));
+  const saved = { state: moments, steps: state.optimizer_steps };
+  actors.first.optimizer.loadState(saved.state, saved.steps);
+  await Promise.all(actors.others.map((actor) => actor.call("restore", saved)));
   for (const [i, { opened }] of stages.entries()) {
     const { plain, task_descriptions: sentences } = state.env[i]!;
     const tensors = existsSync(envFile(folder, i)) ? readSafetensors(envFile(folder, i)) : new Map();

@@ -3,7 +3,7 @@
  *
  * The policy sees the small pictures that it knows; a larger camera and an overview film it for people.
  */
-
+import { processLauncher } from "#cluster";
 import { type CheckedConfig, samplingMode } from "#config";
 import { disposeObservation } from "#data";
 import { environmentFamily } from "#envs";
@@ -105,6 +105,7 @@ async function openEnv({ config }: CheckedConfig, size: number, watcher: ChunkWa
     { ...section, ...once },
     {
       ...{ size, firstSlot: 0, slots: size, seedOffset: envSeedOffset(config.runner.seed), device: "cpu" },
+      launcher: processLauncher,
       watcher,
       film: { width: pixels, height: pixels, overview: true },
     },

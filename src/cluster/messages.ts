@@ -1,0 +1,64 @@
+/** What goes between a worker and whoever calls it, and how an error crosses that border as what it is. */
+import { Late, loadedPlugins, UserError, WorkerLost, type WorkerProgram, type WorkerSpec } from "#registry";
+import { PeerLost } from "#tensor";
+
+export interface Call {
+  readonly id: number;
+  readonly method: string;
+  readonly argument: unknown;
+  readonly urgent?: boolean | undefined;
+}
+
+export type Reply =
+  | { readonly id: number; readonly value: unknown }
+  | { readonly id: number; readonly failure: Failure }
+  | { readonly id: number; readonly event: unknown };
+
+/** A sign of life, which answers nobody. */
+export const heartbeat: Reply = { id: -1, value: undefined };
+
+/** The first call of all: makes the worker. */
+export const openMethod = "$open";
+
+export interface OpenOrder extends WorkerProgram {
+  readonly options: unknown;
+  /** Loaded before the module. */
+  readonly plugins: readonly string[];
+}
+
+export const orderOf = ({ module, factory, options }: WorkerSpec): OpenOrder => ({
+  module,
+  factory,
+  options,
+  plugins: loadedPlugins(),
+});
+
+/** An error in plain data; of a system error also what `asUserError` reads. */
+export interface Failure {
+  readonly kind: string;
+  readonly text: string;
+  readonly hung?: boolean;
+  readonly system?: Pick<NodeJS.ErrnoException, "code" | "path" | "syscall">;
+}
+
+/** Errors that somebody tells from others by their class. */
+const classes: Readonly<Record<string, new (message: string) => Error>> = { UserError, Late, PeerLost };
+
+export function failureOf(thrown: unknown): Failure {
+  const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+  const kind = error.name;
+  if (error instanceof WorkerLost) return { kind, text: error.message, hung: error.hung };
+  if (error instanceof UserError)
+    return { kind: Object.hasOwn(classes, kind) ? kind : "UserError", text: error.message };
+  const { code, path, syscall } = error as NodeJS.ErrnoException;
+  return {
+    kind: "Error",
+    text: error.stack ?? error.message,
+    ...(code && { system: { code, path, syscall } }),
+  };
+}
+
+export function errorOf({ kind, text, hung, system }: Failure): Error {
+  if (hung !== undefined) return new WorkerLost(text, { hung });
+  return Object.assign(new (classes[kind] ?? Error)(text), system);
+}
