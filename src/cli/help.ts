@@ -49,9 +49,13 @@ function overview(): string {
   const all = { ...commands, ...builtIn };
   const width = Math.max(...Object.keys(all).map((name) => name.length));
   const lines = Object.entries(all).map(([name, { summary }]) => `  ${name.padEnd(width)}  ${summary}`);
-  return ["usage: reverie <command> [arguments]", "", ...lines, "", "reverie help <command> says more"].join(
-    "\n",
-  );
+  return [
+    "usage: reverie <command> [arguments]",
+    "",
+    ...lines,
+    "",
+    "reverie help <command> says more; --plugin FILE, with any command, adds your own code: docs/extend/README.md",
+  ].join("\n");
 }
 
 function unknown(kind: string, name: string, names: readonly string[]): UserError {

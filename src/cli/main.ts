@@ -4,8 +4,9 @@
  * 0: done. 1: a bug of ours, with its stack. 2: something the user can fix, in one message without a stack.
  */
 import { readFileSync } from "node:fs";
-import { asUserError } from "#registry";
+import { asUserError, inheritPlugins, loadPlugins } from "#registry";
 import { findCommand, helpFor } from "./help.ts";
+import { takePlugins } from "./plugin-option.ts";
 
 export async function main(argv: readonly string[]): Promise<void> {
   // Who reads along may be gone (a closed terminal, a pipe): that must not take a run with it.
@@ -25,7 +26,12 @@ async function runCommand([name, ...rest]: readonly string[]): Promise<void> {
   } else if (rest.includes("--help") || rest.includes("-h")) {
     console.log(await helpFor([name, ...rest.slice(0, 1).filter((word) => !word.startsWith("-"))]));
   } else {
-    await (await findCommand(name)).load().then((command) => command.run(rest));
+    const entry = findCommand(name); // a misspelt command reads no code
+    const { given, others } = takePlugins(rest);
+    await inheritPlugins();
+    await loadPlugins(given);
+    const command = await entry.load();
+    await command.run(others);
   }
 }
 

@@ -1,4 +1,5 @@
 /** How to go on after a command: command lines that work as they stand, each with what it is for. */
+import { pluginWords } from "./plugin-option.ts";
 
 export interface NextCommand {
   /** After `npx reverie`. */
@@ -11,7 +12,7 @@ export function nextText(commands: readonly NextCommand[]): string {
 }
 
 export const commandLine = (words: readonly string[]): string =>
-  ["npx reverie", ...words.map(quoted)].join(" ");
+  ["npx reverie", ...[...words, ...pluginWords()].map(quoted)].join(" ");
 
 const quoted = (word: string): string =>
   /^[\w./:=+,@~-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;

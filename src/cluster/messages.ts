@@ -22,7 +22,7 @@ export const openMethod = "$open";
 
 export interface OpenOrder extends WorkerProgram {
   readonly options: unknown;
-  /** Loaded before the module. */
+  /** Files that are read before the module. */
   readonly plugins: readonly string[];
 }
 
@@ -30,7 +30,7 @@ export const orderOf = ({ module, factory, options }: WorkerSpec): OpenOrder => 
   module,
   factory,
   options,
-  plugins: loadedPlugins(),
+  plugins: loadedPlugins().map(({ path }) => path),
 });
 
 /** An error in plain data; of a system error also what `asUserError` reads. */

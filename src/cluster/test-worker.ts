@@ -60,6 +60,6 @@ export class TestWorker {
     }));
   }
   plugins(): readonly string[] {
-    return loadedPlugins();
+    return loadedPlugins().map(({ path }) => path);
   }
 }

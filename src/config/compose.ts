@@ -10,6 +10,7 @@ import { type DefaultsEntry, readChoice, readDefaults } from "./defaults-list.ts
 import { type Environment, resolveInterpolations } from "./interpolation.ts";
 import { mergeMaps, mount } from "./merge.ts";
 import { applyOverride, type Override, parseOverride } from "./override.ts";
+import { pluginsIn, pluginsKey, withPlugins } from "./plugin-files.ts";
 import type { Problem } from "./problem.ts";
 import type { SearchPath } from "./search-path.ts";
 import { type ConfigNode, commandLine, type MapNode, map, type Origin, parsePath, placeOf } from "./tree.ts";
@@ -56,7 +57,10 @@ export function compose(options: ComposeOptions): Composition {
     choices.filter((o) => !isAddition(o)).map(toChoice),
     options.groupAliases ?? {},
   );
-  let root = builder.primary(primary, file.name, choices.filter(isAddition).map(toChoice));
+  let root = withPlugins(
+    builder.primary(primary, file.name, choices.filter(isAddition).map(toChoice)),
+    builder.plugins,
+  );
   root = { ...root, entries: new Map([...root.entries].filter(([key]) => key !== "hydra")) };
   for (const override of overrides.filter((each) => !isChoice(each) && !each.key.startsWith("hydra."))) {
     root = applyOverride(root, override, options.mayAdd);
@@ -105,6 +109,7 @@ function hydraFolders(primary: MapNode, environment: Environment | undefined): s
 class Builder {
   readonly files: string[] = [];
   readonly layers: string[] = [];
+  readonly plugins: ConfigNode[] = [];
   readonly notes: Problem[] = [];
   readonly #search: SearchPath;
   readonly #choices: Choice[];
@@ -152,6 +157,7 @@ class Builder {
     if (this.#open.includes(name)) throw new UserError(`${name} includes itself: ${this.#open.join(" → ")}`);
     this.#open.push(name);
     this.files.push(name);
+    this.plugins.push(...pluginsIn(content, name));
     const own = mount({ ...content, entries: withoutDefaults(content) }, at);
     let result = map([], content.origin);
     for (const item of readDefaults(content)) {
@@ -222,7 +228,7 @@ function rootPresets(content: MapNode, search: SearchPath): { presets: DefaultsE
 }
 
 function withoutDefaults(content: MapNode): MapNode["entries"] {
-  return new Map([...content.entries].filter(([key]) => key !== "defaults"));
+  return new Map([...content.entries].filter(([key]) => key !== "defaults" && key !== pluginsKey));
 }
 
 function join(group: string, option: string): string {

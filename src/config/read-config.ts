@@ -8,6 +8,7 @@ import type { FamilySettings } from "#registry";
 import { UserError } from "#registry";
 import { sayingAll } from "./all-errors.ts";
 import type { WorldSizes } from "./batch.ts";
+import { withBundledFiles } from "./bundled-files.ts";
 import { compose } from "./compose.ts";
 import {
   type Completed,
@@ -40,6 +41,7 @@ import { misplacedValues } from "./misplaced-values.ts";
 import { missingFiles, type WhereToGet } from "./missing-files.ts";
 import { type ClusterShape, clusterShape, type Placement, placeComponents } from "./placement.ts";
 import { joinPlacementKeys } from "./placement-keys.ts";
+import { readPlugins } from "./plugin-files.ts";
 import { type Problem, problem, refuseErrors, schemaProblems } from "./problem.ts";
 import { explained } from "./refusals.ts";
 import { findings } from "./rules.ts";
@@ -100,7 +102,8 @@ async function check(given: string, options: ReadOptions): Promise<CheckedConfig
   const composition = compose({ search, id, overrides, environment, mayAdd: frameKnows, groupAliases });
   refuseErrors(misplacedValues(composition.root), given);
   const isLater = laterWord(composition.layers);
-  const resolved = resolveInterpolations(composition.root, environment);
+  const resolved = withBundledFiles(resolveInterpolations(composition.root, environment));
+  await readPlugins(resolved, given);
   const onlyEvaluates = evaluatesOnly(resolved);
   const migration = migrateLegacyKeys(onlyEvaluates ? withPolicyOfRollout(resolved) : resolved, isLater);
   const joined = joinPlacementKeys(migration.root, isLater);

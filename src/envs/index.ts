@@ -1,5 +1,5 @@
 /** Environments: what answers actions, in a simulator or in a learned world, behind one contract. */
-export type { VectorEnv } from "./env.ts";
+export type { ResetRequest, VectorEnv } from "./env.ts";
 export {
   defineEnv,
   type EnvCursor,
@@ -11,6 +11,12 @@ export {
   type StartPool,
 } from "./env-family.ts";
 export { environmentFamily, environmentSection, environments } from "./environments.ts";
+export {
+  type Episode,
+  type EpisodeEnvDefinition,
+  type EpisodeStart,
+  episodeEnv,
+} from "./episodes/episode.ts";
 export type { FrameRecord } from "./learned/frame-record.ts";
 export { LearnedEnv } from "./learned/learned-env.ts";
 export { openImagination, openLearnedEnv } from "./learned/open.ts";

@@ -4,7 +4,7 @@ export { Late, within } from "./deadline.ts";
 export type { FamilySettings, Footprint } from "./family-settings.ts";
 export { nearest } from "./nearest.ts";
 export { ownEntry } from "./own-entry.ts";
-export { loadedPlugins, loadPlugins } from "./plugins.ts";
+export { inheritPlugins, type LoadedPlugin, loadedPlugins, loadPlugins, type Plugin } from "./plugins.ts";
 export { Catalog, Registry, registerAs } from "./registry.ts";
 export { asUserError, systemRefusal } from "./system-error.ts";
 export { UserError } from "./user-error.ts";

@@ -40,13 +40,18 @@ export class Catalog<T> {
   }
 
   register(name: string, entry: T): void {
+    this.requireFree(name);
+    this.#entries.set(name, { entry, by: registrant });
+  }
+
+  /** Refuses a name that is taken, with who has it. */
+  requireFree(name: string): void {
     if (this.has(name)) {
       const by = this.#entries.get(name)?.by ?? "reverie";
       throw new UserError(
         `a ${this.#kind} named "${name}" is already registered by ${by}; choose another name`,
       );
     }
-    this.#entries.set(name, { entry, by: registrant });
   }
 
   has(name: string): boolean {

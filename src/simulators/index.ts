@@ -52,4 +52,4 @@ export {
   startsPattern,
   storedStartOf,
 } from "./starts/start-seeds.ts";
-export { findSuite, type Suite, suiteNames, suites } from "./suites.ts";
+export { findSuite, type Suite, type SuiteEntry, suiteNames, suites } from "./suites.ts";

@@ -3,6 +3,7 @@
  * starts.
  */
 import { type CheckedConfig, type Plan, planRun, planText, readConfig } from "#config";
+import { inheritPlugins } from "#registry";
 import { deviceCount } from "#tensor";
 import { families } from "./families.ts";
 import { whereToGet } from "./published.ts";
@@ -14,7 +15,8 @@ export interface ReadRunOptions {
   readonly requireFiles?: boolean;
 }
 
-export function readRun(given: string, options: ReadRunOptions = {}): Promise<CheckedConfig> {
+export async function readRun(given: string, options: ReadRunOptions = {}): Promise<CheckedConfig> {
+  await inheritPlugins();
   return readConfig(given, { ...options, families, whereToGet, devices: deviceCount() });
 }
 

@@ -32,6 +32,7 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
     "worlds",
     "recordings",
   ],
+  plugins: ["registry", "algorithms", "metrics", "policies", "rewards", "simulators", "worlds", "envs"],
   workers: [
     "registry",
     "config",

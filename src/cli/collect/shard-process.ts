@@ -1,9 +1,10 @@
 /** The program of a collecting process: makes the shards it is told to, one after another. */
 import { type CollectSettings, type FromWorker, ShardCollector, type ToWorker } from "#recordings";
-import { liveForParent, UserError } from "#registry";
+import { inheritPlugins, liveForParent, UserError } from "#registry";
 
 let collector: ShardCollector | undefined;
 const parentIsGone = liveForParent();
+await inheritPlugins();
 const tell = (message: FromWorker): void => {
   if (parentIsGone()) process.exit(0); // a shard is collected without a look at the event loop
   process.send?.(message);

@@ -49,7 +49,7 @@ function completed(
   return {
     path,
     summary,
-    options: Object.entries(options).map(([name, { type }]) => ({
+    options: Object.entries({ ...options, plugin: { type: "string" } }).map(([name, { type }]) => ({
       name: `--${name}`,
       takesValue: type === "string",
     })),

@@ -38,6 +38,10 @@ const weightSyncer = z.looseObject({
 });
 
 export const runFrame = z.strictObject({
+  plugins: z
+    .array(z.string())
+    .default([])
+    .describe("files of your own code with environments, policies, algorithms and more: docs/extend"),
   cluster: clusterFrame,
   runner: runnerFrame,
   algorithm: z.looseObject({ adv_type: z.string(), loss_type: z.string(), group_size: z.int().positive() }),

@@ -1,6 +1,6 @@
 /** A chunk of actions for every slot, [N, C, A], as numbers; refused where they do not fit or are not finite. */
 import { UserError } from "#registry";
-import { actionSize } from "#simulators";
+import { actionSize as armActions } from "#simulators";
 import { scope, type Tensor } from "#tensor";
 
 export interface ReadActions {
@@ -8,8 +8,8 @@ export interface ReadActions {
   readonly rows: readonly Float32Array[]; // by slot, [C, A] each
 }
 
-/** `size`: slots of the env. */
-export function readActions(actions: Tensor, size: number): ReadActions {
+/** `size`: slots of the env. `actionSize`: numbers in an action; the arm's unless said otherwise. */
+export function readActions(actions: Tensor, size: number, actionSize = armActions): ReadActions {
   const [given, chunk = 0, width] = actions.shape;
   if (actions.ndim !== 3 || given !== size || chunk < 1 || width !== actionSize)
     throw new UserError(

@@ -2,7 +2,7 @@
 
 import { openImagination, withWorldFolder, worldPrecision } from "#envs";
 import { type Demonstrations, openDemonstrations } from "#recordings";
-import { liveForParent, UserError } from "#registry";
+import { inheritPlugins, liveForParent, UserError } from "#registry";
 import { allowTf32 } from "#tensor";
 import type { LoopHooks } from "#world-training";
 import {
@@ -18,6 +18,7 @@ import type { FromRefresher, RefreshAnswer, RefreshOrder } from "./refresh-order
 const tell = (message: FromRefresher): boolean | undefined => process.send?.(message);
 
 liveForParent();
+await inheritPlugins();
 process.once("message", (order: RefreshOrder) => {
   refresh(order).then(
     (answer) => tell({ kind: "done", answer }),

@@ -13,6 +13,8 @@ const schema = z.strictObject({
   lineage: lineageSchema,
   /** The checkpoint of another folder that the run began from. */
   began_from: z.string().optional(),
+  /** Files of code that took part, by the command line or by the configuration. */
+  plugins: z.array(z.strictObject({ path: z.string(), sha256: z.string() })).optional(),
 });
 export type RunFile = z.infer<typeof schema>;
 

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import type { CheckedConfig } from "#config";
 import { FileLock, type Holder, holderText, isThisProcess, makeFolder } from "#formats";
 import { cutMetrics, metricsFile } from "#metrics";
-import { asUserError, UserError } from "#registry";
+import { asUserError, loadedPlugins, UserError } from "#registry";
 import type { RunIdentity } from "../checkpoint/content.ts";
 import { pointLatest } from "../checkpoint/folder.ts";
 import { abandonedFolder, copyRecords, moveAside } from "./abandoned.ts";
@@ -114,6 +114,7 @@ export class RunFolder {
       experiment: this.#checked.config.runner.logger.experiment_name,
       lineage,
       ...(beganFrom !== undefined && { began_from: beganFrom }),
+      ...(loadedPlugins().length > 0 && { plugins: [...loadedPlugins()] }),
     });
     if (apart === undefined) return;
     moveAside(places, apart, step, left);

@@ -6,6 +6,7 @@
  * both values. Where things run and what is written (devices, loggers, films) makes no difference to what is learnt and is not mentioned.
  */
 import type { RunConfig } from "#config";
+import { loadedPlugins } from "#registry";
 
 export type Settings = Readonly<Record<string, unknown>>;
 
@@ -41,9 +42,10 @@ const refusedKeys: readonly string[] = [
 const unmentioned =
   /^(cluster\.|runner\.(logger\.|resume_dir$|save_interval$|keep_checkpoints$|val_check_interval$|per_worker_log$)|env\.train\.group_size$)|\.(model_path|video_cfg\..*|env_workers|enable_offload|group_name|\w*_timeout)$/;
 
-/** Every setting by its full key. Lists are values. */
-export function settingsOf(config: RunConfig): Settings {
-  return Object.fromEntries(leaves(config, ""));
+/** Every setting by its full key. Lists are values. Plugins, wherever they were named, with what was in them. */
+export function settingsOf({ plugins: _, ...config }: RunConfig): Settings {
+  const plugins = loadedPlugins().map(({ path, sha256 }) => `${path} (sha256 ${sha256})`);
+  return Object.fromEntries([...leaves(config, ""), ...(plugins.length > 0 ? [["plugins", plugins]] : [])]);
 }
 
 function leaves(value: unknown, path: string): [string, unknown][] {

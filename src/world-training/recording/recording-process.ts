@@ -3,7 +3,7 @@
 import { robosuiteActions } from "#data";
 import { loadPolicy } from "#policies";
 import { type FromWorker, ScriptedRecorder, type ToWorker } from "#recordings";
-import { liveForParent, UserError } from "#registry";
+import { inheritPlugins, liveForParent, UserError } from "#registry";
 import { type Device, threadCount } from "#tensor";
 import { asImagined, openWorld } from "../open-world.ts";
 import { DreamRecorder } from "./dream-recorder.ts";
@@ -14,6 +14,7 @@ type Recorder = ScriptedRecorder | PolicyRecorder | DreamRecorder;
 
 let recorder: Promise<Recorder> | undefined;
 const parentIsGone = liveForParent();
+await inheritPlugins();
 /** A run that was killed reads no more: then there is nobody to record for, and nothing to complain of. */
 const tell = (message: FromWorker): void => {
   if (parentIsGone()) process.exit(0);
