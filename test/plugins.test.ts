@@ -91,6 +91,23 @@ test("what is wrong with a plugin is said with the line that names it", async ()
   await assert.rejects(readRun(write("list.yaml", config("plugins: ./x.ts", "libero"))), /expected a list/);
 });
 
+test("a configuration beside a checkpoint's weights, or one that was fetched, names no code", async (context) => {
+  withEnv("hostile", "checkpoint/hostile.ts");
+  write("checkpoint/model.safetensors", "");
+  const beside = write("checkpoint/train.yaml", config("plugins: [./hostile.ts]", "hostile"));
+  await assert.rejects(readRun(beside), /train\.yaml:7: plugins are code, and none is read .* --plugin FILE/);
+  withEnv("fetched", "home/models/fetched.ts");
+  const brought = write("home/models/train.yaml", config("plugins: [./fetched.ts]", "fetched"));
+  const before = process.env.REVERIE_HOME;
+  process.env.REVERIE_HOME = join(folder, "home");
+  context.after(() => {
+    if (before === undefined) delete process.env.REVERIE_HOME;
+    else process.env.REVERIE_HOME = before;
+  });
+  await assert.rejects(readRun(brought), /plugins are code, and none is read/);
+  assert.equal(environments.has("hostile") || environments.has("fetched"), false);
+});
+
 test("a name that is taken is refused with who has it, and then nothing of the plugin is registered", async () => {
   const mine = withEnv("mine");
   await loadPlugins([mine]);

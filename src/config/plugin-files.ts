@@ -3,8 +3,13 @@
  *
  * Other lists replace each other; these add up, because a preset that brings an environment of its own must not lose it to the run's
  * file. A path is relative to the file that names it, on the command line to where the user stands.
+ *
+ * Code is read only where a configuration of the user's own names it: one that was fetched, or that lies beside a checkpoint's weights,
+ * names none.
  */
-import { dirname, isAbsolute, resolve } from "node:path";
+import { existsSync, readdirSync, realpathSync } from "node:fs";
+import { homedir } from "node:os";
+import { dirname, isAbsolute, join, resolve, sep } from "node:path";
 import { loadPlugins, UserError } from "#registry";
 import { type Problem, problem, refuseErrors } from "./problem.ts";
 import { type ConfigNode, type MapNode, nodeAt, placeOf, plain, scalar } from "./tree.ts";
@@ -17,11 +22,24 @@ export function pluginsIn(content: MapNode, file: string): ConfigNode[] {
   if (node === undefined || (node.kind === "scalar" && node.value === null)) return [];
   if (node.kind !== "list")
     throw new UserError(`${placeOf(node.origin)}: plugins: expected a list of files, [./my-env.ts]`);
+  if (node.items.length > 0 && isForeign(file))
+    throw new UserError(
+      `${placeOf(node.origin)}: plugins are code, and none is read for a configuration that was fetched or that lies in a checkpoint; ` +
+        "if you trust it, name each file yourself: --plugin FILE",
+    );
   return node.items.map((item) =>
     item.kind === "scalar" && typeof item.value === "string" && !/^\$\{/.test(item.value)
       ? scalar(isAbsolute(item.value) ? item.value : resolve(dirname(file), item.value), item.origin)
       : item,
   );
+}
+
+/** In the folder of `reverie fetch`, or beside weights or a dataset's arrays. */
+function isForeign(file: string): boolean {
+  const folder = realpathSync(dirname(resolve(file)));
+  const fetched = process.env.REVERIE_HOME ?? join(homedir(), ".cache", "reverie");
+  if (existsSync(fetched) && `${folder}${sep}`.startsWith(`${realpathSync(fetched)}${sep}`)) return true;
+  return readdirSync(folder).some((name) => /\.(safetensors|pth|pt|bin|npy|npz|parquet)$/.test(name));
 }
 
 export function withPlugins(root: MapNode, plugins: readonly ConfigNode[]): MapNode {
