@@ -77,7 +77,7 @@ test("plugins of all files of a configuration add up", async () => {
 });
 
 test("what is wrong with a plugin is said with the line that names it", async () => {
-  const broken = write("broken.ts", "const x: number = 1;\nthrow new Error(`no luck: ${x}`);\n");
+  const broken = write("broken.ts", 'const x: number = 1;\nthrow new Error("no luck: " + x);\n');
   const empty = write("empty.ts", "export const nothing = 1;\n");
   const misspelt = write(
     "misspelt.ts",
