@@ -10,6 +10,7 @@ import { type PolicyFamily, policies } from "#policies";
 import { type Catalog, type Plugin, UserError } from "#registry";
 import { type RewardFamily, rewards } from "#rewards";
 import { type SuiteEntry, suites } from "#simulators";
+import { type WorldTraining, worldTrainings } from "#world-training";
 import { type WorldFamily, worlds } from "#worlds";
 
 type Named<T> = Readonly<Record<string, T>>;
@@ -23,6 +24,8 @@ export interface PluginParts {
   readonly algorithms?: Named<AlgorithmFamily>;
   /** By the name of the family. */
   readonly worlds?: Named<WorldFamily>;
+  /** By the name of the family: how its worlds are made by `reverie world`. */
+  readonly worldTrainings?: Named<WorldTraining>;
   /** By `reward_model.type`. */
   readonly rewards?: Named<RewardFamily>;
   /** By `task_suite_name`. */
@@ -49,7 +52,16 @@ const lazily =
     part;
 const asIs = <T>(part: T): T => part;
 
-const kinds = ["envs", "policies", "algorithms", "worlds", "rewards", "suites", "loggers"] as const;
+const kinds: readonly (keyof PluginParts)[] = [
+  "envs",
+  "policies",
+  "algorithms",
+  "worlds",
+  "worldTrainings",
+  "rewards",
+  "suites",
+  "loggers",
+];
 
 export function definePlugin(parts: PluginParts): Plugin {
   const strange = Object.keys(parts).filter((key) => !(kinds as readonly string[]).includes(key));
@@ -62,6 +74,7 @@ export function definePlugin(parts: PluginParts): Plugin {
         ...entriesOf(policies, parts.policies, lazily),
         ...entriesOf(algorithms, parts.algorithms, lazily),
         ...entriesOf(worlds, parts.worlds, lazily),
+        ...entriesOf(worldTrainings, parts.worldTrainings, lazily),
         ...entriesOf(rewards, parts.rewards, asIs),
         ...entriesOf(suites, parts.suites, asIs),
         ...entriesOf(loggers, parts.loggers, asIs),

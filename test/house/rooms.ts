@@ -32,7 +32,6 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
     "worlds",
     "recordings",
   ],
-  plugins: ["registry", "algorithms", "metrics", "policies", "rewards", "simulators", "worlds", "envs"],
   workers: [
     "registry",
     "config",
@@ -60,6 +59,17 @@ export const rooms: Readonly<Record<string, readonly string[]>> = {
     "worlds",
     "recordings",
     "envs",
+  ],
+  plugins: [
+    "registry",
+    "algorithms",
+    "metrics",
+    "policies",
+    "rewards",
+    "simulators",
+    "worlds",
+    "envs",
+    "world-training",
   ],
   training: [
     "registry",
