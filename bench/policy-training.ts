@@ -1,5 +1,6 @@
 /** A training step: forward, backward layer by layer, AdamW; all parameters or LoRA, against PyTorch with checkpointing. */
-import { AdamW, deviceMemory, Generator, randint, scope, type Tensor } from "#tensor";
+import { AdamW } from "#optimization";
+import { deviceMemory, Generator, randint, scope, type Tensor } from "#tensor";
 import { addAdapters, initializeAdapters, openVlaTargets } from "../src/policies/lora.ts";
 import type { OpenVlaOftModel } from "../src/policies/openvla-oft/model.ts";
 import { learnByLayers } from "../src/policies/prismatic/layers.ts";

@@ -1,5 +1,6 @@
 /** The small causal transformer that the tensor bench trains on both sides; tensor_reference.py is its twin. */
-import { AdamW, aten, fast, type Tensor } from "#tensor";
+import { AdamW } from "#optimization";
+import { aten, fast, type Tensor } from "#tensor";
 
 export interface Sizes {
   readonly width: number;

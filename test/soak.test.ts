@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { AdamW, clipGradNorm, Generator, liveTensors, randn, scope, type Tensor, threadCount } from "#tensor";
+import { AdamW, clipGradNorm } from "#optimization";
+import { Generator, liveTensors, randn, scope, type Tensor, threadCount } from "#tensor";
 
 /** Bytes of resident memory after asking the collector to tidy up. */
 function resident(): number {

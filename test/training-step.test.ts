@@ -1,10 +1,12 @@
 /** A whole training step of a tiny policy, beside the same step computed in NumPy (fixtures/training-step/make.py). */
+
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { type Algorithm, algorithms, lossMetrics } from "#algorithms";
 import { type Minibatch, minibatchSize, type PolicyEvaluation, type Rollout, sliceSamples } from "#data";
-import { AdamW, aten, clipGradNorm, type Tensor, tensor, zeros } from "#tensor";
+import { AdamW, clipGradNorm } from "#optimization";
+import { aten, type Tensor, tensor, zeros } from "#tensor";
 
 type Nested = number | readonly Nested[];
 interface Step {

@@ -3,6 +3,7 @@ export { type BatchPlan, evaluationSlots, planBatch, type WorldSizes } from "./b
 export type { Families, FamilyLookup } from "./family-section.ts";
 export { worldRefreshFrame } from "./frame/co-evolution.ts";
 export { type EnvironmentConfig, type RunConfig, runFrame } from "./frame/index.ts";
+export { optimizerKeys } from "./frame/optimizer.ts";
 export { actorColumns, type Block, type Route, routes, stageSlots } from "./layout.ts";
 export {
   type ClusterShape,

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { AdamW } from "#optimization";
 import {
-  AdamW,
   aten,
   cudaAvailable,
   deviceMemory,

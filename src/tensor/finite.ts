@@ -1,8 +1,9 @@
 /** Whether weights are numbers: one norm per tensor on its own device, and one answer to wait for. */
-import { normOfEach } from "./clip.ts";
+
 import { stack } from "./create.ts";
 import { noGrad } from "./gradients.ts";
 import { scope } from "./living.ts";
+import { normOfEach } from "./norm.ts";
 import type { Tensor } from "./tensor.ts";
 
 const isFloating = ({ dtype }: Tensor): boolean => /^b?float/.test(dtype);

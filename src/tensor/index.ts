@@ -1,8 +1,6 @@
-/** The door to libtorch: tensors, their operators, gradients, lifetimes, devices, optimisers and collectives. */
+/** The door to libtorch: tensors, their operators, gradients, lifetimes, devices and collectives. */
 
-export { AdamW, type AdamWOptions, type ParameterGroup } from "./adamw.ts";
 export { aten } from "./aten.ts";
-export { clipGradNorm, globalNorm } from "./clip.ts";
 export {
   arange,
   type CreateOptions,
@@ -57,7 +55,7 @@ export { type Layer, type LayerWiseResult, layerWise } from "./layer-wise.ts";
 export { keep, liveTensors, scope } from "./living.ts";
 export * from "./machine.ts";
 export { giveTensor, type MappedFile, mapFile, takeTensor } from "./map-file.ts";
+export { globalNorm } from "./norm.ts";
 export { fast, op } from "./operator.ts";
-export { constantSchedule, cosineSchedule, linearSchedule, type Schedule } from "./schedule.ts";
 export { type Operand, Tensor } from "./tensor.ts";
 export type { ToOptions } from "./tensor-layout.ts";

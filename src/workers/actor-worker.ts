@@ -23,12 +23,12 @@ import {
   selectSamples,
   sliceSamples,
 } from "#data";
+import { learningRateFactor, type RateFactor } from "#optimization";
 import type { LearnOptions, Policy } from "#policies";
 import type { RandomStream } from "#random";
 import { UserError } from "#registry";
 import { keep, noGrad, scope, type Tensor, zeros } from "#tensor";
 import { ActorMemory, type Leaves } from "./actor-memory.ts";
-import { learningRateFactor } from "./learning-rate.ts";
 import { type Company, PolicyOptimizer } from "./optimizer.ts";
 import { inOrder, liveRows } from "./sample-rows.ts";
 
@@ -66,7 +66,7 @@ export class ActorWorker {
   readonly optimizer: PolicyOptimizer;
   readonly memory: ActorMemory;
   readonly #parts: ActorParts;
-  readonly #rate: (step: number) => number;
+  readonly #rate: RateFactor;
   readonly #learnOptions: LearnOptions;
 
   constructor(parts: ActorParts) {

@@ -7,13 +7,19 @@
  */
 import type { Ranks } from "#algorithms";
 import { type RunConfig, shardingOf } from "#config";
+import {
+  type GradientStep,
+  gradientsOf,
+  type WeightGroup,
+  type WeightUpdate,
+  WholeUpdate,
+} from "#optimization";
 import type { Policy } from "#policies";
 import { UserError } from "#registry";
 import type { ProcessGroup, Tensor } from "#tensor";
 import { sumGradients } from "./gradient-group.ts";
 import { LayerShards } from "./layer-shards.ts";
 import { ShardedUpdate } from "./sharded-update.ts";
-import { type GradientStep, type WeightGroup, type WeightUpdate, WholeUpdate } from "./weight-update.ts";
 
 const isCritic = (name: string): boolean => name.includes("value_head");
 const [policyGroup, criticGroup] = [0, 1];
@@ -79,14 +85,14 @@ export class PolicyOptimizer {
 
   /** Sets the rates for a training step: the schedule's factor of each group's own. */
   setRates(factor: number): void {
-    const [policy, critic] = this.#update.groups as [WeightGroup, WeightGroup | undefined];
-    policy.lr = this.#settings.lr * factor;
+    const [policy, critic] = this.#update.groups;
+    policy!.lr = this.#settings.lr * factor;
     if (critic) critic.lr = (this.#settings.value_lr ?? this.#settings.lr) * factor;
   }
 
   get rates(): { readonly actor: number; readonly critic: number | undefined } {
-    const [policy, critic] = this.#update.groups as [WeightGroup, WeightGroup | undefined];
-    return { actor: this.warmsUp ? 0 : policy.lr, critic: critic?.lr };
+    const [policy, critic] = this.#update.groups;
+    return { actor: this.warmsUp ? 0 : policy!.lr, critic: critic?.lr };
   }
 
   /** One update with the weights' gradients, summed over all ranks; afterwards there are none. */
@@ -103,13 +109,8 @@ export class PolicyOptimizer {
 
   /** Of the weights that take part now; those that no loss reached are absent. */
   #gradients(): Map<string, Tensor> {
-    const found = new Map<string, Tensor>();
-    for (const [name, weight] of this.weights) {
-      if (this.warmsUp && !isCritic(name)) continue;
-      const gradient = weight.grad;
-      if (gradient) found.set(name, gradient);
-    }
-    return found;
+    const moving = [...this.weights].filter(([name]) => !this.warmsUp || isCritic(name));
+    return gradientsOf(new Map(moving));
   }
 
   /** By parameter name, the same for any number of ranks; lent for the call only. All ranks must ask together. */

@@ -11,22 +11,16 @@ import type { Ranks } from "#algorithms";
 import {
   AdamW,
   type AdamWOptions,
-  empty,
-  keep,
-  noGrad,
-  type ProcessGroup,
-  scope,
-  type Tensor,
-} from "#tensor";
-import { type FlatLayout, flatten, layOutFlat, partOf, unflatten } from "./flat-layout.ts";
-import type { LayerShards, Piece } from "./layer-shards.ts";
-import {
+  clipFactor,
   type GradientStep,
   masterKey,
   portions,
   type WeightGroup,
   type WeightUpdate,
-} from "./weight-update.ts";
+} from "#optimization";
+import { empty, keep, noGrad, type ProcessGroup, scope, type Tensor } from "#tensor";
+import { type FlatLayout, flatten, layOutFlat, partOf, unflatten } from "./flat-layout.ts";
+import type { LayerShards, Piece } from "./layer-shards.ts";
 
 interface Portion {
   readonly key: string; // its name in the optimiser
@@ -47,7 +41,6 @@ export interface ShardedCompany {
 }
 
 export class ShardedUpdate implements WeightUpdate {
-  readonly groups: readonly WeightGroup[];
   readonly #portions: readonly Portion[];
   readonly #adam: AdamW;
   readonly #group: ProcessGroup;
@@ -55,7 +48,6 @@ export class ShardedUpdate implements WeightUpdate {
   readonly #layers: LayerShards | undefined;
 
   constructor(groups: readonly WeightGroup[], options: AdamWOptions, company: ShardedCompany) {
-    this.groups = groups;
     this.#group = company.group;
     this.#ranks = company.ranks;
     this.#layers = company.layers;
@@ -69,6 +61,10 @@ export class ShardedUpdate implements WeightUpdate {
       })),
       options,
     );
+  }
+
+  get groups(): readonly { lr: number }[] {
+    return this.#adam.groups;
   }
 
   #ofLayers(): Portion[] {
@@ -117,9 +113,7 @@ export class ShardedUpdate implements WeightUpdate {
     const norm = Math.sqrt((await this.#ranks.sum([squares]))[0] ?? 0);
     const taken = Number.isFinite(norm);
     if (taken) {
-      for (const [i, group] of this.groups.entries()) this.#adam.groups[i]!.lr = group.lr;
-      const factor = Math.min(1, maxNorm / (norm + 1e-6));
-      this.#step(parts, factor);
+      this.#step(parts, clipFactor(norm, maxNorm));
       for (const portion of live) if (!portion.piece) await this.#gather(portion);
     }
     this.#forget(parts.values());

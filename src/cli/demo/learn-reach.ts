@@ -4,8 +4,10 @@
  * Supervised regression with AdamW and a cosine learning rate; a few thousand steps on one CPU core take seconds.
  * Shapes: B batch, N examples.
  */
+
 import { gelu, initNormal, Linear, Module } from "#nn";
-import { AdamW, cosineSchedule, Generator, randint, scope, type Tensor } from "#tensor";
+import { AdamW, learningRateFactor } from "#optimization";
+import { Generator, randint, scope, type Tensor } from "#tensor";
 import type { ReachExamples } from "./reach-examples.ts";
 
 const hidden = 128;
@@ -46,7 +48,7 @@ export function learnToReach(
   const network = new ReachNetwork(generator);
   const group = { parameters: network.namedParameters(), lr: peakRate };
   const optimizer = new AdamW([group]);
-  const schedule = cosineSchedule(steps);
+  const schedule = learningRateFactor({ lr: peakRate, lr_scheduler: "cosine", lr_warmup_steps: 0 }, steps);
   for (let step = 0; step <= steps; step++) {
     group.lr = peakRate * schedule(step);
     const loss = scope(() => trainStep(network, optimizer, drawBatch(examples, generator)));

@@ -1,5 +1,6 @@
 /** `actor`: the policy's model, its optimizer, and how training is spread over accelerators. */
 import { z } from "zod";
+import { optimizerKeys } from "./optimizer.ts";
 
 /** fp32, bf16, fp16 and their spellings; null leaves it to the family. */
 export const precision = z.union([z.string(), z.literal(16), z.literal(32)]).nullable();
@@ -26,13 +27,13 @@ export const modelFrame = z.looseObject({
 });
 
 const optimizer = z.strictObject({
-  lr: z.number().positive().describe("learning rate"),
+  lr: optimizerKeys.lr,
   value_lr: z.number().positive().optional().describe("learning rate of the critic; as lr if absent"),
-  adam_beta1: z.number().min(0).max(1).default(0.9).describe("AdamW's decay of the gradient's mean"),
-  adam_beta2: z.number().min(0).max(1).default(0.999).describe("AdamW's decay of the gradient's square"),
+  adam_beta1: optimizerKeys.adam_beta1.default(0.9),
+  adam_beta2: optimizerKeys.adam_beta2.default(0.999),
   adam_eps: z.number().positive().default(1e-8).describe("added to AdamW's divisor"),
-  weight_decay: z.number().min(0).default(0.01).describe("AdamW's"),
-  clip_grad: z.number().positive().describe("largest norm of a gradient; larger ones are scaled down"),
+  weight_decay: optimizerKeys.weight_decay.default(0.01),
+  clip_grad: optimizerKeys.clip_grad,
   critic_warmup_steps: z.int().min(0).default(0).describe("optimizer steps that train only the value head"),
   master_weights: z
     .boolean()

@@ -7,22 +7,18 @@
  */
 
 import { z } from "zod";
+import { optimizerKeys } from "#config";
 import type { ForwardInputs } from "#data";
-import type { Policy } from "#policies";
 import {
-  AdamW,
-  cat,
-  clipGradNorm,
-  constantSchedule,
-  cosineSchedule,
-  Generator,
-  keep,
-  randint,
-  type Schedule,
-  scope,
-  type Tensor,
-  tensor,
-} from "#tensor";
+  asPart,
+  gradientsOf,
+  learningRateFactor,
+  partOfState,
+  type RateFactor,
+  WholeUpdate,
+} from "#optimization";
+import type { Policy } from "#policies";
+import { cat, Generator, keep, randint, scope, type Tensor, tensor } from "#tensor";
 import type { LabelledFrames } from "./labels.ts";
 
 export const sftSettings = z.strictObject({
@@ -33,13 +29,13 @@ export const sftSettings = z.strictObject({
     .positive()
     .nullish()
     .describe("frames per backward pass; the whole batch by default"),
-  lr: z.number().positive().default(1e-3),
+  lr: optimizerKeys.lr.default(1e-3),
   lr_scheduler: z.enum(["constant", "cosine"]).default("constant"),
-  lr_warmup_steps: z.int().min(0).default(200),
-  adam_beta1: z.number().default(0.9),
-  adam_beta2: z.number().default(0.98),
-  weight_decay: z.number().min(0).default(0),
-  clip_grad: z.number().positive().default(1),
+  lr_warmup_steps: optimizerKeys.lr_warmup_steps.default(200),
+  adam_beta1: optimizerKeys.adam_beta1.default(0.9),
+  adam_beta2: optimizerKeys.adam_beta2.default(0.98),
+  weight_decay: optimizerKeys.weight_decay.default(0),
+  clip_grad: optimizerKeys.clip_grad.default(1),
   first_frame_share: z
     .number()
     .min(0)
@@ -70,9 +66,9 @@ export class SftRun {
   readonly policy: Policy;
   readonly #frames: LabelledFrames;
   readonly #settings: SftSettings;
-  readonly #optimizer: AdamW;
+  readonly #update: WholeUpdate;
   readonly #weights: ReadonlyMap<string, Tensor>;
-  readonly #schedule: Schedule;
+  readonly #schedule: RateFactor;
   readonly #random: Generator;
   readonly #firstRows: Tensor;
   #step = 0;
@@ -82,12 +78,12 @@ export class SftRun {
     this.#frames = frames;
     this.#settings = settings;
     this.#weights = new Map([...policy.module.namedParameters()].filter(([, weight]) => weight.requiresGrad));
-    this.#optimizer = new AdamW([{ parameters: this.#weights, lr: settings.lr }], {
+    this.#update = new WholeUpdate([{ weights: this.#weights, lr: settings.lr }], {
+      masters: false, // weights train in --precision, which is float32 unless asked otherwise
       betas: [settings.adam_beta1, settings.adam_beta2],
       weightDecay: settings.weight_decay,
     });
-    const { lr_scheduler, steps, lr_warmup_steps: warmup } = settings;
-    this.#schedule = lr_scheduler === "cosine" ? cosineSchedule(steps, warmup) : constantSchedule(warmup);
+    this.#schedule = learningRateFactor(settings, settings.steps);
     this.#random = new Generator(settings.seed);
     this.#firstRows = keep(tensor(BigInt64Array.from(frames.firstRows, BigInt)));
   }
@@ -98,7 +94,7 @@ export class SftRun {
 
   async train({ reportEvery = 10, onProgress, afterStep }: SftHooks = {}): Promise<void> {
     while (this.#step < this.#settings.steps) {
-      const group = this.#optimizer.groups[0]!;
+      const group = this.#update.groups[0]!;
       group.lr = this.#settings.lr * this.#schedule(this.#step);
       const { loss, gradNorm } = this.#takeStep();
       this.#step++;
@@ -122,10 +118,8 @@ export class SftRun {
         const length = Math.min(micro, batch - start);
         losses.push(this.#accumulate(rows.narrow(0, start, length), length / batch));
       }
-      const gradients = [...this.#weights.values()].flatMap(({ grad }) => grad ?? []);
-      const gradNorm = clipGradNorm(gradients, clip_grad);
-      this.#optimizer.step();
-      this.#optimizer.zeroGrad();
+      const gradNorm = this.#update.applyUnseen(gradientsOf(this.#weights), clip_grad);
+      for (const weight of this.#weights.values()) weight.grad = null;
       return { loss: losses.reduce((sum, loss) => sum.add(loss)), gradNorm };
     });
   }
@@ -163,21 +157,20 @@ export class SftRun {
   /** Optimiser, random stream and step, by name. The weights are the policy's to save. */
   state(): Map<string, Tensor> {
     return new Map([
-      ...[...this.#optimizer.state()].map(([name, value]) => [`optimizer.${name}`, value] as const),
+      ...asPart("optimizer", this.#update.moments()),
       ["random", this.#random.getState()],
       ["step", tensor([BigInt(this.#step)])],
     ]);
   }
 
   loadState(state: ReadonlyMap<string, Tensor>): void {
-    const own = [...state].filter(([name]) => name.startsWith("optimizer."));
-    this.#optimizer.loadState(new Map(own.map(([name, value]) => [name.slice("optimizer.".length), value])));
+    this.#update.loadMoments(partOfState("optimizer", state));
     this.#random.setState(state.get("random")!.clone());
     this.#step = state.get("step")!.item();
   }
 
   dispose(): void {
-    this.#optimizer.dispose();
+    this.#update.dispose();
     this.#firstRows.dispose();
   }
 }

@@ -7,35 +7,20 @@
  * The averaged weights (EMA) are what gets saved as the world: they imagine better than the last step's.
  */
 import { z } from "zod";
+import { optimizerKeys } from "#config";
 import type { Module } from "#nn";
-import {
-  AdamW,
-  aten,
-  clipGradNorm,
-  constantSchedule,
-  cosineSchedule,
-  empty,
-  emptyCache,
-  full,
-  Graph,
-  grad,
-  keep,
-  noGrad,
-  type Schedule,
-  scope,
-  type Tensor,
-  tensor,
-} from "#tensor";
+import { asPart, learningRateFactor, partOfState, type RateFactor, WholeUpdate, warmUp } from "#optimization";
+import { aten, emptyCache, full, Graph, grad, keep, noGrad, scope, type Tensor, tensor } from "#tensor";
 
 export const weightTrainingSettings = z.strictObject({
   steps: z.int().positive(),
   batch_size: z.int().positive(),
-  lr: z.number().positive(),
+  lr: optimizerKeys.lr,
   lr_scheduler: z.enum(["constant", "cosine"]).default("cosine"),
-  lr_warmup_steps: z.int().min(0).default(200),
-  adam_beta2: z.number().default(0.99),
-  weight_decay: z.number().min(0).default(0),
-  clip_grad: z.number().positive().default(1),
+  lr_warmup_steps: optimizerKeys.lr_warmup_steps.default(200),
+  adam_beta2: optimizerKeys.adam_beta2.default(0.99),
+  weight_decay: optimizerKeys.weight_decay.default(0),
+  clip_grad: optimizerKeys.clip_grad.default(1),
   ema_decay: z.number().min(0).max(0.99999).default(0.999).describe("0 keeps the last weights"),
   cuda_graph: z.boolean().default(true).describe("replay a captured step on a GPU"),
   seed: z.int().min(0).default(0),
@@ -60,11 +45,10 @@ export class WeightTraining<L extends Lesson<L>> {
   readonly settings: WeightTrainingSettings;
   readonly #lossOf: (lesson: L) => Tensor;
   readonly #weights: ReadonlyMap<string, Tensor>; // what the network computes with
-  readonly #masters: ReadonlyMap<string, Tensor>; // float32; the same tensors where the network is float32 itself
   readonly #buffers: ReadonlyMap<string, Tensor>;
   readonly #averages: ReadonlyMap<string, Tensor>;
-  readonly #optimizer: AdamW;
-  readonly #schedule: Schedule;
+  readonly #update: WholeUpdate;
+  readonly #schedule: RateFactor;
   readonly #rate: Tensor | undefined;
   readonly #captures: boolean;
   #captured: CapturedStep<L> | undefined;
@@ -77,19 +61,26 @@ export class WeightTraining<L extends Lesson<L>> {
     const all = [...module.namedParameters()];
     this.#weights = new Map(all.filter(([, weight]) => weight.requiresGrad));
     this.#buffers = new Map(all.filter(([, weight]) => !weight.requiresGrad));
-    this.#masters = new Map([...this.#weights].map(([name, weight]) => [name, masterOf(weight)]));
-    this.#averages = new Map(
-      [...this.#masters].map(([name, weight]) => [name, keep(weight.detach().clone())]),
-    );
     const device = all[0]![1].device;
     this.#captures = device !== "cpu" && settings.cuda_graph;
     this.#rate = this.#captures ? keep(full([], lr, { device })) : undefined;
-    this.#optimizer = new AdamW([{ parameters: this.#masters, lr }], {
+    this.#update = new WholeUpdate([{ weights: this.#weights, lr }], {
+      masters: true,
       betas: [0.9, adam_beta2],
       weightDecay: weight_decay,
       ...(this.#rate && { rate: this.#rate }),
     });
-    this.#schedule = lr_scheduler === "cosine" ? cosineSchedule(steps, 0, 0.05) : constantSchedule();
+    this.#averages = new Map(
+      [...this.#masters].map(([name, weight]) => [name, keep(weight.detach().clone())]),
+    );
+    // Its warm-up is apart: the cosine begins at the first step, and a run in a hurry is ahead on the cosine only.
+    const whole = { lr, lr_scheduler, lr_warmup_steps: 0, min_lr_rate: 0.05 };
+    this.#schedule = learningRateFactor(whole, steps);
+  }
+
+  /** float32; the same tensors where the network is float32 itself. */
+  get #masters(): ReadonlyMap<string, Tensor> {
+    return this.#update.masters.targets;
   }
 
   get step(): number {
@@ -103,8 +94,8 @@ export class WeightTraining<L extends Lesson<L>> {
   take(lesson: L, hurry = 0): TrainingStep {
     const { steps, lr_warmup_steps: warmup, lr: full } = this.settings;
     const place = Math.max(this.#step, Math.min(hurry, 1) * steps);
-    const lr = full * this.#schedule(place) * Math.min(1, (this.#step + 1) / Math.max(warmup, 1));
-    this.#optimizer.groups[0]!.lr = lr;
+    const lr = full * this.#schedule(place) * warmUp(this.#step, warmup);
+    this.#update.groups[0]!.lr = lr;
     if (this.#rate) noGrad(() => this.#rate!.fill_(lr));
     const step = this.#captures ? this.#replay(lesson) : this.#compute(lesson);
     this.#step++;
@@ -114,14 +105,10 @@ export class WeightTraining<L extends Lesson<L>> {
 
   #compute(lesson: L): TrainingStep {
     return scope(() => {
-      const weights = [...this.#weights.values()];
       const loss = this.#lossOf(lesson);
-      const gradients = inFloat32(grad([loss], weights) as Tensor[]);
-      const gradNorm = clipGradNorm(gradients, this.settings.clip_grad);
-      this.#optimizer.step(new Map([...this.#masters.keys()].map((name, i) => [name, gradients[i]!])));
-      noGrad(() => {
-        if (weights[0]!.dtype !== "float32") aten._foreach_copy_(weights, [...this.#masters.values()]);
-      });
+      const found = grad([loss], [...this.#weights.values()]) as Tensor[];
+      const gradients = new Map([...this.#weights.keys()].map((name, i) => [name, found[i]!]));
+      const gradNorm = this.#update.applyUnseen(gradients, this.settings.clip_grad);
       return { loss: loss.detach(), gradNorm };
     });
   }
@@ -175,41 +162,36 @@ export class WeightTraining<L extends Lesson<L>> {
           const now = master.clone();
           master.copy_(average);
           average.copy_(now);
-          this.#weights.get(name)!.copy_(master);
         }
+        this.#update.masters.round();
       }),
     );
   }
 
   /** Weights, averages, moments and step by name: a resumed run goes on from them bit for bit. */
   state(): Map<string, Tensor> {
-    const named = (prefix: string, values: ReadonlyMap<string, Tensor>): [string, Tensor][] =>
-      [...values].map(([name, value]) => [`${prefix}.${name}`, value]);
     return new Map([
-      ...named("weights", this.#masters),
-      ...named("buffers", this.#buffers),
-      ...named("averages", this.#averages),
-      ...named("optimizer", this.#optimizer.state()),
+      ...asPart("weights", this.#masters),
+      ...asPart("buffers", this.#buffers),
+      ...asPart("averages", this.#averages),
+      ...asPart("optimizer", this.#update.moments()),
       ["step", tensor([BigInt(this.#step)])],
     ]);
   }
 
   loadState(state: ReadonlyMap<string, Tensor>): void {
     noGrad(() => {
-      for (const [name, master] of this.#masters) {
-        master.copy_(state.get(`weights.${name}`)!);
-        this.#weights.get(name)!.copy_(master);
-      }
+      for (const [name, master] of this.#masters) master.copy_(state.get(`weights.${name}`)!);
       for (const [name, buffer] of this.#buffers) buffer.copy_(state.get(`buffers.${name}`)!);
       for (const [name, average] of this.#averages) average.copy_(state.get(`averages.${name}`)!);
     });
-    const own = [...state].filter(([name]) => name.startsWith("optimizer."));
-    this.#optimizer.loadState(new Map(own.map(([name, value]) => [name.slice("optimizer.".length), value])));
+    this.#update.masters.round();
+    this.#update.loadMoments(partOfState("optimizer", state));
     this.#step = Number(state.get("step")!.item());
   }
 
   dispose(): void {
-    this.#optimizer.dispose();
+    this.#update.dispose();
     this.#captured?.graph.dispose();
     for (const average of this.#averages.values()) average.dispose();
     for (const value of Object.values<Tensor>(this.#captured?.lesson ?? {})) value.dispose();
@@ -217,16 +199,3 @@ export class WeightTraining<L extends Lesson<L>> {
     if (this.#captures) emptyCache(); // a captured step holds gigabytes that others on this accelerator may need
   }
 }
-
-/** All at once: one small kernel for each of a hundred weights would take longer than the optimiser. */
-function inFloat32(gradients: readonly Tensor[]): readonly Tensor[] {
-  const [first] = gradients;
-  if (!first || first.dtype === "float32") return gradients;
-  const wide = gradients.map(({ shape, device }) => empty(shape, { device }));
-  noGrad(() => aten._foreach_copy_(wide, gradients));
-  return wide;
-}
-
-/** The optimiser's own copy of a weight that is not float32. */
-const masterOf = (weight: Tensor): Tensor =>
-  weight.dtype === "float32" ? weight : keep(weight.detach().float());

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { AdamW, Generator, grad, rand, randn, stack, type Tensor, tensor, zeros } from "#tensor";
+import { AdamW } from "#optimization";
+import { Generator, grad, rand, randn, stack, type Tensor, tensor, zeros } from "#tensor";
 import { ActionPredictor } from "./action-predictor.ts";
 import { pinholeCamera } from "./camera.ts";
 import { measureStatistics, poseChange, relativeAction } from "./poses.ts";

@@ -5,12 +5,7 @@
  * The numbers are those of torch.optim.AdamW(fused=True). Moments and step counts are plain tensors by parameter
  * name, so that a checkpoint holds them and a resumed run continues bit for bit.
  */
-import { tensor, zeros } from "./create.ts";
-import type { DType } from "./dtype.ts";
-import { noGrad } from "./gradients.ts";
-import { keep } from "./living.ts";
-import { fast } from "./operator.ts";
-import type { Tensor } from "./tensor.ts";
+import { type DType, fast, keep, noGrad, type Tensor, tensor, zeros } from "#tensor";
 
 const fusedAdamW = fast("aten::_fused_adamw_") as (...args: unknown[]) => void;
 const fusedAdamWByTensor = fast("aten::_fused_adamw_.tensor_lr") as (...args: unknown[]) => void;

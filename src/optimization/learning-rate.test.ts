@@ -1,19 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { RunConfig } from "#config";
-import { learningRateFactor } from "./learning-rate.ts";
+import { learningRateFactor, type RateSettings } from "./learning-rate.ts";
 
-type Optim = RunConfig["actor"]["optim"];
-const base = {
-  lr: 1e-3,
-  lr_scheduler: "constant",
-  lr_warmup_steps: -1,
-  lr_warmup_steps_ratio: 0,
-  total_training_steps: 0,
-  min_lr: 0,
-  num_cycles: 0.5,
-} as unknown as Optim;
-const factors = (changes: Partial<Optim>, steps: readonly number[], runSteps = 10): number[] => {
+const base: RateSettings = { lr: 1e-3, lr_scheduler: "constant", lr_warmup_steps: -1 };
+const factors = (changes: Partial<RateSettings>, steps: readonly number[], runSteps = 10): number[] => {
   const factor = learningRateFactor({ ...base, ...changes }, runSteps);
   return steps.map((step) => Number(factor(step).toFixed(6)));
 };
