@@ -7,7 +7,7 @@
  */
 import { LearnedEnv, learnedEnvSettings } from "#envs";
 import { Generator, randn, type Tensor } from "#tensor";
-import { tinyJudge, tinyStarts, tinyWorld } from "../test/worlds/tiny-world.ts";
+import { tinyJudge, tinyStarts, tinyWorld } from "../test/support/tiny-world.ts";
 import { type BenchRow, holds, lessIsBetter } from "./row.ts";
 
 const slots = 64;

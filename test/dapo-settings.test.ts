@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { readMetricsFile } from "#metrics";
 import { Run, readRun, silent, train } from "#training";
-import { tinyCheckpoint, tinyOverrides } from "../src/training/test-run.ts";
+import { tinyCheckpoint, tinyOverrides } from "./support/tiny-run.ts";
 
 const page = readFileSync(new URL("../docs/algorithms/grpo.md", import.meta.url), "utf8");
 const [, shown = ""] = /## DAPO as settings of GRPO[\s\S]*?```yaml\n([\s\S]*?)```/.exec(page) ?? [];

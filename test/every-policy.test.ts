@@ -4,8 +4,8 @@ import { cpSync, rmSync } from "node:fs";
 import { test } from "node:test";
 import { loadPolicy, type Policy, policies } from "#policies";
 import { Generator, liveTensors, type Tensor } from "#tensor";
-import { testPi0Checkpoint, testSection } from "../src/policies/pi0/test-checkpoint.ts";
-import { temporaryFolder, testCheckpoint, testObservation } from "../src/policies/test-checkpoint.ts";
+import { testPi0Checkpoint, testSection } from "./support/pi0-checkpoint.ts";
+import { temporaryFolder, testCheckpoint, testObservation } from "./support/prismatic-checkpoint.ts";
 
 /** A config's model section for a tiny checkpoint of each family, and how closely judging repeats acting. */
 interface Sample {

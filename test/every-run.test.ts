@@ -10,9 +10,9 @@ import { test } from "node:test";
 import { type CheckedConfig, SearchPath, shippedConfigs } from "#config";
 import { type Metrics, readMetricsFile } from "#metrics";
 import { Run, readRun, silent, train } from "#training";
-import { testPi0Checkpoint } from "../src/policies/pi0/test-checkpoint.ts";
-import { tinyCheckpoint, tinyOverrides } from "../src/training/test-run.ts";
 import { liberoForTests } from "./libero-assets.ts";
+import { testPi0Checkpoint } from "./support/pi0-checkpoint.ts";
+import { tinyCheckpoint, tinyOverrides } from "./support/tiny-run.ts";
 
 interface Case {
   readonly name: string;

@@ -93,6 +93,16 @@ test("no file or folder is named for having no name", { skip: notGit }, () => {
   );
 });
 
+test("code for tests lies in tests and in test/support", () => {
+  const misplaced = sources.filter(
+    ({ path, text }) => !isTest(path) && (/\/test-[^/]*$/.test(path) || /"node:(test|assert)[/"]/.test(text)),
+  );
+  assert.deepEqual(
+    misplaced.map(({ path }) => path),
+    [],
+  );
+});
+
 test("no source has a default export, an enum or a namespace", () => {
   const forbidden = /^export default|^\s*(export\s+)?(const\s+)?enum\s|^\s*(export\s+)?namespace\s/m;
   assert.deepEqual(

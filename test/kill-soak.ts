@@ -13,7 +13,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { type Metrics, readMetricsFile } from "#metrics";
 import { findDamage, listCheckpoints } from "#training";
-import { tinyCheckpoint, tinyOverrides } from "../src/training/test-run.ts";
+import { tinyCheckpoint, tinyOverrides } from "./support/tiny-run.ts";
 
 const program = fileURLToPath(new URL("../bin/reverie.mjs", import.meta.url));
 const config = "tabletop_spatial_grpo_openvlaoft_mini";

@@ -9,8 +9,8 @@ import { algorithms } from "#algorithms";
 import { readMetricsFile } from "#metrics";
 import { Run, readRun, silent, train } from "#training";
 import { kinds } from "../src/cli/list/kinds.ts";
-import { tinyCheckpoint, tinyOverrides } from "../src/training/test-run.ts";
 import { reinforce } from "./fixtures/plugins/reinforce.ts";
+import { tinyCheckpoint, tinyOverrides } from "./support/tiny-run.ts";
 
 const config = fileURLToPath(new URL("./fixtures/plugins/reinforce.yaml", import.meta.url));
 const read = (...overrides: string[]) => readRun(config, { overrides });

@@ -5,14 +5,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { readMetricsFile } from "#metrics";
-import { testPi0Checkpoint } from "../src/policies/pi0/test-checkpoint.ts";
 import { listCheckpoints } from "../src/training/checkpoint/folder.ts";
 import { readRun } from "../src/training/read-run.ts";
 import { silent } from "../src/training/reporter.ts";
 import { Run } from "../src/training/run.ts";
 import { checkpointRoot } from "../src/training/run-folder/places.ts";
-import { tinyOverrides } from "../src/training/test-run.ts";
 import { train } from "../src/training/train.ts";
+import { testPi0Checkpoint } from "./support/pi0-checkpoint.ts";
+import { tinyOverrides } from "./support/tiny-run.ts";
 
 const newFolder = (): string => mkdtempSync(join(tmpdir(), "reverie-pi0-"));
 

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { tinyCheckpoint, tinyOverrides } from "../../src/training/test-run.ts";
+import { tinyCheckpoint, tinyOverrides } from "../../test/support/tiny-run.ts";
 import { type Listener, openListeners } from "../open-listeners.ts";
 import { Checks, type Proof } from "../proof.ts";
 import { descendants, RunningCommand } from "../running-command.ts";

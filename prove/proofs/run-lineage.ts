@@ -17,7 +17,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { readMetricsFile } from "#metrics";
 import { findDamage, listCheckpoints } from "#training";
-import { tinyCheckpoint, tinyOverrides } from "../../src/training/test-run.ts";
+import { tinyCheckpoint, tinyOverrides } from "../../test/support/tiny-run.ts";
 import { Checks, type Outcome, type Proof } from "../proof.ts";
 
 const program = fileURLToPath(new URL("../../bin/reverie.mjs", import.meta.url));

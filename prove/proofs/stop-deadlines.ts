@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { tinyCheckpoint, tinyOverrides } from "../../src/training/test-run.ts";
+import { tinyCheckpoint, tinyOverrides } from "../../test/support/tiny-run.ts";
 import { Checks, type Proof } from "../proof.ts";
 import { checkout, descendants, type Ended, isAlive, RunningCommand } from "../running-command.ts";
 

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Rollout } from "#data";
 import { liveTensors, tensor, zeros } from "#tensor";
+import { assertClose } from "../../test/support/close.ts";
+import { goldenRollout } from "../../test/support/golden-rollout.ts";
 import type { AlgorithmFamily } from "./algorithm.ts";
-import { assertClose } from "./assert-close.ts";
-import { goldenRollout } from "./golden-rollout.ts";
 import { grpo } from "./grpo.ts";
 import { ppo } from "./ppo.ts";
 

@@ -1,6 +1,6 @@
 import { test } from "node:test";
 import { tensor } from "#tensor";
-import { assertClose } from "./assert-close.ts";
+import { assertClose } from "../../test/support/close.ts";
 import { bootstrapRewards } from "./bootstrap.ts";
 
 /** Slot 0 ran out of time, slot 1 reached its goal, slot 2 goes on, slot 3 reached its goal as time ran out. */

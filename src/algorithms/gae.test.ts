@@ -1,6 +1,6 @@
 import { test } from "node:test";
 import { tensor } from "#tensor";
-import { assertClose } from "./assert-close.ts";
+import { assertClose } from "../../test/support/close.ts";
 import { gae } from "./gae.ts";
 import { normalize } from "./normalize.ts";
 

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { tensor } from "#tensor";
-import { assertClose } from "./assert-close.ts";
+import { assertClose } from "../../test/support/close.ts";
+import { goldenRollout } from "../../test/support/golden-rollout.ts";
 import { episodeMask } from "./episode-mask.ts";
-import { goldenRollout } from "./golden-rollout.ts";
 import { deadGroups, episodeReturns, keptColumns } from "./groups.ts";
 
 test("an episode's return stops at its first end", () => {

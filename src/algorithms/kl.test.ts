@@ -1,6 +1,6 @@
 import { test } from "node:test";
 import { tensor } from "#tensor";
-import { assertClose } from "./assert-close.ts";
+import { assertClose } from "../../test/support/close.ts";
 import { klDivergence } from "./kl.ts";
 
 const [now, reference] = [tensor([-1, -2]), tensor([-1.5, -1])];

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Tensor, tensor } from "#tensor";
-import { assertClose } from "./assert-close.ts";
+import { assertClose } from "../../test/support/close.ts";
 import { ratioClip } from "./ratio-clip.ts";
 
 const settings = { clip_ratio_low: 0.2, clip_ratio_high: 0.28 };

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { disposeRollout, mapRollout, type Rollout } from "#data";
 import { liveTensors, scope, tensor } from "#tensor";
-import { assertClose } from "./assert-close.ts";
-import { goldenRollout } from "./golden-rollout.ts";
+import { assertClose } from "../../test/support/close.ts";
+import { goldenRollout } from "../../test/support/golden-rollout.ts";
 import { collectLiveGroups, deadGroupsOf, refillDeadGroups } from "./resample.ts";
 
 /** The golden rollout has returns 5, 5, 0, 5: in pairs, the first group is dead. */

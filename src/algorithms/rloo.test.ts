@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { type Tensor, tensor } from "#tensor";
-import { assertClose } from "./assert-close.ts";
-import { goldenRollout } from "./golden-rollout.ts";
+import { assertClose } from "../../test/support/close.ts";
+import { goldenRollout } from "../../test/support/golden-rollout.ts";
 import { rloo } from "./rloo.ts";
 
 const open = (changes: Record<string, unknown> = {}) =>

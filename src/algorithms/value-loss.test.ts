@@ -1,6 +1,6 @@
 import { test } from "node:test";
 import { tensor as float64, tensor } from "#tensor";
-import { assertClose } from "./assert-close.ts";
+import { assertClose } from "../../test/support/close.ts";
 import { valueLoss } from "./value-loss.ts";
 
 test("the loss and the clip fraction equal the golden vector", () => {

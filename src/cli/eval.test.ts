@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { tinyCheckpoint } from "../training/test-run.ts";
+import { tinyCheckpoint } from "../../test/support/tiny-run.ts";
 
 const program = fileURLToPath(new URL("../../bin/reverie.mjs", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "reverie-eval-"));

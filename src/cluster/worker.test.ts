@@ -4,12 +4,12 @@ import { existsSync } from "node:fs";
 import { test } from "node:test";
 import { asUserError, Late, type Launcher, UserError, WorkerLost, type WorkerSpec } from "#registry";
 import { liveTensors, PeerLost, tensor } from "#tensor";
+import type { TestWorker } from "../../test/support/test-worker.ts";
 import { processLauncher, threadLauncher } from "./launcher.ts";
-import type { TestWorker } from "./test-worker.ts";
 
 const spec = (more: Partial<WorkerSpec> = {}): WorkerSpec => ({
   name: "tester",
-  module: new URL("./test-worker.ts", import.meta.url).href,
+  module: new URL("../../test/support/test-worker.ts", import.meta.url).href,
   factory: "makeTestWorker",
   options: {},
   ...more,

@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { UserError } from "#registry";
+import { ballAndArm } from "../../test/support/ball-and-arm.ts";
 import { Model } from "./model.ts";
 import { Simulation } from "./simulation.ts";
-import { ballAndArm } from "./test-scene.ts";
 
 /** The scene with a piece cut out, a piece doubled, or some characters replaced. */
 const damagedScene = fc

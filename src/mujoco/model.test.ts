@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { UserError } from "#registry";
+import { ballAndArm } from "../../test/support/ball-and-arm.ts";
 import { Model } from "./model.ts";
-import { ballAndArm } from "./test-scene.ts";
 
 const isUserError = (pattern: RegExp) => (error: unknown) =>
   error instanceof UserError && pattern.test(error.message);

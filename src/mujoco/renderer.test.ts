@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { Worker } from "node:worker_threads";
 import { UserError } from "#registry";
+import { ballAndArm } from "../../test/support/ball-and-arm.ts";
 import { listRenderers } from "./backends.ts";
 import { Model } from "./model.ts";
 import { flipRows, Renderer } from "./renderer.ts";
 import { Simulation } from "./simulation.ts";
-import { ballAndArm } from "./test-scene.ts";
 
 const skip = listRenderers().some((renderer) => renderer.works) ? false : "no renderer works on this machine";
 const size = { width: 64, height: 48 };

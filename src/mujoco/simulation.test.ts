@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { UserError } from "#registry";
+import { ballAndArm } from "../../test/support/ball-and-arm.ts";
 import { Model } from "./model.ts";
 import { Simulation, takeWarnings } from "./simulation.ts";
-import { ballAndArm } from "./test-scene.ts";
 
 const model = Model.fromXml(ballAndArm);
 

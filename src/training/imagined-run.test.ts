@@ -7,9 +7,9 @@ import { loadPolicy } from "#policies";
 import { RandomStream } from "#random";
 import { liveTensors } from "#tensor";
 import { EnvWorker, RolloutWorker } from "#workers";
-import { tinyJudge, tinyStarts, tinyWorld } from "../../test/worlds/tiny-world.ts";
+import { tinyCheckpoint } from "../../test/support/tiny-run.ts";
+import { tinyJudge, tinyStarts, tinyWorld } from "../../test/support/tiny-world.ts";
 import { playTogether } from "./play-together.ts";
-import { tinyCheckpoint } from "./test-run.ts";
 
 test("a policy plays in an imagined env: finished slots rest, everything is recorded, nothing leaks", async () => {
   const world = tinyWorld();

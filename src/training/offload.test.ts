@@ -14,12 +14,12 @@ import type { Metrics } from "#metrics";
 import { RandomStream } from "#random";
 import { cudaAvailable } from "#tensor";
 import { ActorWorker, openPolicy } from "#workers";
+import type { OffloadFigures, OffloadOrder } from "../../test/support/offload-run.ts";
+import { tinyCheckpoint, tinyOverrides } from "../../test/support/tiny-run.ts";
 import { batchOf } from "./assemble.ts";
 import { readRun } from "./read-run.ts";
 import { silent } from "./reporter.ts";
 import { Run } from "./run.ts";
-import type { OffloadFigures, OffloadOrder } from "./test-offload.ts";
-import { tinyCheckpoint, tinyOverrides } from "./test-run.ts";
 
 const noCuda = cudaAvailable() ? false : "needs a CUDA build of libtorch and a GPU";
 const model = tinyCheckpoint(["tabletop_spatial"], "tabletop");
@@ -29,7 +29,7 @@ const alive = [
   "algorithm.filter_rewards=False",
   "actor.model.precision=bf16",
 ];
-const program = fileURLToPath(new URL("./test-offload.ts", import.meta.url));
+const program = fileURLToPath(new URL("../../test/support/offload-run.ts", import.meta.url));
 const newFolder = (): string => mkdtempSync(join(tmpdir(), "reverie-offload-"));
 
 async function readTiny(...overrides: string[]) {

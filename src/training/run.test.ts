@@ -9,12 +9,12 @@ import type { SimulatorEnv } from "#envs";
 import { readSafetensors } from "#formats";
 import { type Metrics, readMetricsFile } from "#metrics";
 import { liveTensors } from "#tensor";
+import { tinyCheckpoint, tinyOverrides } from "../../test/support/tiny-run.ts";
 import { listCheckpoints } from "./checkpoint/folder.ts";
 import { readRun } from "./read-run.ts";
 import { silent } from "./reporter.ts";
 import { Run } from "./run.ts";
 import { checkpointRoot } from "./run-folder/places.ts";
-import { tinyCheckpoint, tinyOverrides } from "./test-run.ts";
 import { train } from "./train.ts";
 
 const model = tinyCheckpoint(["tabletop_spatial"], "tabletop");

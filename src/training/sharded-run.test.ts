@@ -6,13 +6,13 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { type Metrics, readMetricsFile } from "#metrics";
 import { arange, type Tensor } from "#tensor";
-import { testPi0Checkpoint } from "../policies/pi0/test-checkpoint.ts";
+import { testPi0Checkpoint } from "../../test/support/pi0-checkpoint.ts";
+import { tinyCheckpoint, tinyOverrides } from "../../test/support/tiny-run.ts";
 import { listCheckpoints } from "./checkpoint/folder.ts";
 import { readRun } from "./read-run.ts";
 import { silent } from "./reporter.ts";
 import { Run } from "./run.ts";
 import { checkpointRoot } from "./run-folder/places.ts";
-import { tinyCheckpoint, tinyOverrides } from "./test-run.ts";
 import { train } from "./train.ts";
 
 const grpo = "tabletop_spatial_grpo_openvlaoft_mini";

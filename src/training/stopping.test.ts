@@ -5,12 +5,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { type Metrics, readMetricsFile } from "#metrics";
+import { tinyCheckpoint, tinyOverrides } from "../../test/support/tiny-run.ts";
 import { listCheckpoints } from "./checkpoint/folder.ts";
 import { readRun } from "./read-run.ts";
 import { silent } from "./reporter.ts";
 import { Run } from "./run.ts";
 import { checkpointRoot } from "./run-folder/places.ts";
-import { tinyCheckpoint, tinyOverrides } from "./test-run.ts";
 import { train } from "./train.ts";
 
 const config = "tabletop_spatial_grpo_openvlaoft_mini";

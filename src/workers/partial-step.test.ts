@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Observation } from "#data";
 import { full, tensor } from "#tensor";
-import { testObservation } from "../policies/test-checkpoint.ts";
+import { testObservation } from "../../test/support/prismatic-checkpoint.ts";
 import { decideFor } from "./partial-step.ts";
 import type { PolicyLine } from "./policy-line.ts";
 

@@ -7,7 +7,7 @@ import { after, test } from "node:test";
 import { z } from "zod";
 import { environmentFamily, environments, worldFolder } from "#envs";
 import { defineWorld, envTypeOf, recognizeWorld, worlds } from "#worlds";
-import { clockWorld } from "../../test/worlds/clock-world.ts";
+import { clockWorld } from "../../test/support/clock-world.ts";
 import { openWorld, trainingOfFamily, trainingOfWorld, worldTrainings } from "./index.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "reverie-family-"));

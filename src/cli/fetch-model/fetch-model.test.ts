@@ -4,10 +4,10 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { after, before, beforeEach, test } from "node:test";
+import { type Files, TestHub } from "../../../test/support/model-hub.ts";
 import { chooseFiles } from "./choose-files.ts";
 import { settingFor } from "./command.ts";
 import { fetchModel, repositoryFolder, repositoryOf, sourceFile } from "./index.ts";
-import { type Files, TestHub } from "./test-hub.ts";
 
 const small = (text: string): Buffer => Buffer.from(text);
 const config = small('{"model_type":"openvla"}');

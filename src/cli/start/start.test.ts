@@ -8,7 +8,7 @@ import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { readPng } from "#formats";
 import { listCheckpoints, readEvaluation } from "#training";
-import { tinyCheckpoint, tinyOverrides } from "../../training/test-run.ts";
+import { tinyCheckpoint, tinyOverrides } from "../../../test/support/tiny-run.ts";
 import { readImprovement } from "./improvement.ts";
 
 const root = fileURLToPath(new URL("../../..", import.meta.url));

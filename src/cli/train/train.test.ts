@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { readMetricsFile } from "#metrics";
-import { tinyCheckpoint, tinyOverrides } from "../../training/test-run.ts";
+import { tinyCheckpoint, tinyOverrides } from "../../../test/support/tiny-run.ts";
 import { parseRunArguments } from "../run/arguments.ts";
 import { trainCommand } from "./index.ts";
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { RewardModel } from "#rewards";
 import { full, type Tensor, tensor } from "#tensor";
-import { tinyStarts, tinyWorld } from "../../../test/worlds/tiny-world.ts";
+import { tinyStarts, tinyWorld } from "../../../test/support/tiny-world.ts";
 import type { Film, FilmedChunk } from "../../pictures/films/film.ts";
 import { DreamFilm } from "./dream-film.ts";
 import { LearnedEnv } from "./learned-env.ts";

@@ -4,7 +4,7 @@ import type { EnvStep } from "#data";
 import { UserError } from "#registry";
 import type { RewardModel } from "#rewards";
 import { full, Generator, liveTensors, ones, randn, type Tensor, tensor, zeros } from "#tensor";
-import { tinyJudge, tinyStarts, tinyWorld } from "../../../test/worlds/tiny-world.ts";
+import { tinyJudge, tinyStarts, tinyWorld } from "../../../test/support/tiny-world.ts";
 import { LearnedEnv } from "./learned-env.ts";
 import { learnedEnvSettings } from "./settings.ts";
 

@@ -6,7 +6,12 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { initNormal } from "#nn";
 import { cudaAvailable, Generator, type Tensor } from "#tensor";
-import { temporaryFolder, testObservation, testStatistics, testTasks } from "../test-checkpoint.ts";
+import {
+  temporaryFolder,
+  testObservation,
+  testStatistics,
+  testTasks,
+} from "../../../test/support/prismatic-checkpoint.ts";
 import { writeFreshCheckpoint } from "./fresh.ts";
 import { loadOft, oftSettings } from "./index.ts";
 import type { OpenVlaOftPolicy } from "./oft-policy.ts";

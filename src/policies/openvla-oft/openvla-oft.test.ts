@@ -6,9 +6,13 @@ import type { ForwardInputs } from "#data";
 import { readSafetensors, writeSafetensors } from "#formats";
 import { liveTensors, type Tensor } from "#tensor";
 import { needsShared, sharedFolder } from "../../../test/shared.ts";
+import {
+  temporaryFolder,
+  testCheckpoint,
+  testObservation,
+} from "../../../test/support/prismatic-checkpoint.ts";
 import { mergeAdapters } from "../lora.ts";
 import { parsePrismaticConfig } from "../prismatic/config.ts";
-import { temporaryFolder, testCheckpoint, testObservation } from "../test-checkpoint.ts";
 import { loadOft, oftSettings } from "./index.ts";
 import { OpenVlaOftModel } from "./model.ts";
 import type { OpenVlaOftPolicy } from "./oft-policy.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Tensor } from "#tensor";
-import { testCheckpoint, testObservation } from "../test-checkpoint.ts";
+import { testCheckpoint, testObservation } from "../../../test/support/prismatic-checkpoint.ts";
 import { loadOpenVla, openVlaSettings } from "./index.ts";
 import type { OpenVlaPolicy } from "./openvla-policy.ts";
 

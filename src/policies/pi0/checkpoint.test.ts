@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { readSafetensors, writeSafetensors } from "#formats";
 import { type Tensor, zeros } from "#tensor";
-import { temporaryFolder, testObservation } from "../test-checkpoint.ts";
+import { testPi0Checkpoint, testSection } from "../../../test/support/pi0-checkpoint.ts";
+import { temporaryFolder, testObservation } from "../../../test/support/prismatic-checkpoint.ts";
 import { loadPi0, pi0Settings } from "./index.ts";
 import type { Pi0Policy } from "./pi0-policy.ts";
-import { testPi0Checkpoint, testSection } from "./test-checkpoint.ts";
 import { ourName, tied } from "./weights.ts";
 
 const checkpoint = testPi0Checkpoint();

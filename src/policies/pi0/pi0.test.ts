@@ -5,13 +5,13 @@ import { test } from "node:test";
 import type { ForwardInputs } from "#data";
 import { cudaAvailable, Generator, liveTensors, noGrad, randn, type Tensor, zeros } from "#tensor";
 import { needsShared, sharedFolder } from "../../../test/shared.ts";
-import { temporaryFolder, testObservation } from "../test-checkpoint.ts";
+import { testPi0Checkpoint, testSection } from "../../../test/support/pi0-checkpoint.ts";
+import { temporaryFolder, testObservation } from "../../../test/support/prismatic-checkpoint.ts";
 import { resolveConfig } from "./config.ts";
 import { prolong } from "./draws.ts";
 import { loadPi0, pi0Settings } from "./index.ts";
 import { Pi0Model } from "./model.ts";
 import type { Pi0Policy } from "./pi0-policy.ts";
-import { testPi0Checkpoint, testSection } from "./test-checkpoint.ts";
 import { tied } from "./weights.ts";
 
 const [pi0, pi05] = [testPi0Checkpoint(), testPi0Checkpoint("pi05_maniskill")];

@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { Model, Simulation } from "#mujoco";
 import { Mt19937 } from "#random";
+import { testPack, testTask } from "../../../test/support/small-pack.ts";
 import { parseBddl } from "./bddl.ts";
 import { drawPlacements, jointDraws, PlacementError } from "./placement.ts";
 import { assembleScene } from "./scene.ts";
 import { ownedByReset, resetScene, setFixturePoses } from "./scene-reset.ts";
-import { testPack, testTask } from "./test-pack.ts";
 
 const pack = testPack();
 after(() => pack.remove());

@@ -17,13 +17,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { readMetricsFile } from "#metrics";
+import { tinyCheckpoint, tinyOverrides } from "../../../test/support/tiny-run.ts";
 import { readState } from "../checkpoint/content.ts";
 import { pointLatest } from "../checkpoint/folder.ts";
 import { findDamage, manifestName, sealFolder } from "../checkpoint/manifest.ts";
 import { readRun } from "../read-run.ts";
 import { silent } from "../reporter.ts";
 import { Run } from "../run.ts";
-import { tinyCheckpoint, tinyOverrides } from "../test-run.ts";
 import { train } from "../train.ts";
 import { RunFolder } from "./run-folder.ts";
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { openLearnedEnv } from "#envs";
 import { zeros } from "#tensor";
-import { tinyRecording } from "../../../test/worlds/tiny-recording.ts";
+import { tinyRecording } from "../../../test/support/tiny-recording.ts";
 import { RecordedFrames } from "../frames/recorded-frames.ts";
 import { writeStarts } from "../frames/starts.ts";
 import { openWorld, recognizedWorld } from "../open-world.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { noGrad } from "#tensor";
-import { tinyRecording } from "../../../test/worlds/tiny-recording.ts";
+import { tinyRecording } from "../../../test/support/tiny-recording.ts";
 import { evacAutoencoderSettings, trainEvacAutoencoder } from "../evac/autoencoder.ts";
 import { RecordedFrames } from "../frames/recorded-frames.ts";
 import { openWorld } from "../open-world.ts";

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { Linear, Module } from "#nn";
 import { cudaAvailable, Generator, randn, type Tensor, useKernels } from "#tensor";
 import { AutoencoderKL } from "#worlds";
-import { tinyRecording } from "../../../test/worlds/tiny-recording.ts";
+import { tinyRecording } from "../../../test/support/tiny-recording.ts";
 import { RecordedFrames } from "../frames/recorded-frames.ts";
 import { actionStatistics, openSoraDenoiserCourse, openSoraDenoiserSettings } from "../opensora/denoiser.ts";
 import { initialise } from "./initialise.ts";

@@ -9,7 +9,7 @@ import { xorshift32 } from "#random";
 import { loadReward } from "#rewards";
 import { noGrad, tensor, zeros } from "#tensor";
 import { loadOpenSoraAutoencoder } from "#worlds";
-import { tinyRecording } from "../../../test/worlds/tiny-recording.ts";
+import { tinyRecording } from "../../../test/support/tiny-recording.ts";
 import { RecordedFrames } from "../frames/recorded-frames.ts";
 import { writeStarts } from "../frames/starts.ts";
 import { WindowSampler } from "../imagined/window-sampler.ts";

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { RewardModel } from "#rewards";
 import { randn, stack, type Tensor, tensor, zeros } from "#tensor";
 import type { Imagined, ImagineRequest, World, WorldMemory, WorldStart } from "#worlds";
-import { tinyRecording } from "../../../test/worlds/tiny-recording.ts";
+import { tinyRecording } from "../../../test/support/tiny-recording.ts";
 import { RecordedFrames } from "../frames/recorded-frames.ts";
 import { measureTruth, verdicts } from "./truth.ts";
 import { truthPlot } from "./truth-plot.ts";

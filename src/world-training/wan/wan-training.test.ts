@@ -7,7 +7,7 @@ import { readSafetensors } from "#formats";
 import { xorshift32 } from "#random";
 import { cat, noGrad, type Tensor, tensor } from "#tensor";
 import { loadWanAutoencoder, readWanSizes } from "#worlds";
-import { tinyRecording } from "../../../test/worlds/tiny-recording.ts";
+import { tinyRecording } from "../../../test/support/tiny-recording.ts";
 import { RecordedFrames } from "../frames/recorded-frames.ts";
 import { openWorld, recognizedWorld } from "../open-world.ts";
 import { refreshSettings, refreshWorld } from "../refresh/refresh.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { cat, full, Generator, grad, noGrad, ones, randn, type Tensor, zeros } from "#tensor";
-import { tinyWorld } from "../../../test/worlds/tiny-world.ts";
+import { tinyWorld } from "../../../test/support/tiny-world.ts";
 import { OpenSoraWorld } from "./opensora-world.ts";
 
 const world = tinyWorld();

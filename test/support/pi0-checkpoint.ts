@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { writeJsonFile, writeSafetensors } from "#formats";
 import { initNormal } from "#nn";
 import { Generator } from "#tensor";
-import { trainTokenizer } from "../prismatic/train-tokenizer.ts";
-import { temporaryFolder, testTasks } from "../test-checkpoint.ts";
-import { resolveConfig } from "./config.ts";
-import { Pi0Model } from "./model.ts";
-import { storedWeights } from "./weights.ts";
+import { resolveConfig } from "../../src/policies/pi0/config.ts";
+import { Pi0Model } from "../../src/policies/pi0/model.ts";
+import { storedWeights } from "../../src/policies/pi0/weights.ts";
+import { trainTokenizer } from "../../src/policies/prismatic/train-tokenizer.ts";
+import { temporaryFolder, testTasks } from "./prismatic-checkpoint.ts";
 
 const gemma = (width: number) => ({
   width,

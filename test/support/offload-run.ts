@@ -2,7 +2,7 @@
  * For the test of offloading: one run on the accelerator, in a process of its own, and what it took of the memory.
  *
  * An allocator's figures are those of a process. In one that has run something else they also tell what that left, and when it is
- * collected. `node --import tsx test-offload.ts '<order as JSON>'` prints the figures as JSON.
+ * collected. `node --import tsx offload-run.ts '<order as JSON>'` prints the figures as JSON.
  */
 import { createHash } from "node:crypto";
 import { mkdtempSync, readFileSync } from "node:fs";
@@ -11,13 +11,13 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { metricsFile, readMetricsFile } from "#metrics";
 import { deviceMemory } from "#tensor";
-import { listCheckpoints } from "./checkpoint/folder.ts";
-import { readRun } from "./read-run.ts";
-import { silent } from "./reporter.ts";
-import { Run } from "./run.ts";
-import { checkpointRoot } from "./run-folder/places.ts";
-import { tinyOverrides } from "./test-run.ts";
-import { train } from "./train.ts";
+import { listCheckpoints } from "../../src/training/checkpoint/folder.ts";
+import { readRun } from "../../src/training/read-run.ts";
+import { silent } from "../../src/training/reporter.ts";
+import { Run } from "../../src/training/run.ts";
+import { checkpointRoot } from "../../src/training/run-folder/places.ts";
+import { train } from "../../src/training/train.ts";
+import { tinyOverrides } from "./tiny-run.ts";
 
 export interface OffloadOrder {
   readonly config: string;

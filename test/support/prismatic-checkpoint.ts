@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Observation } from "#data";
 import { Generator, randint, randn } from "#tensor";
-import { writeFreshCheckpoint } from "./openvla-oft/fresh.ts";
+import { writeFreshCheckpoint } from "../../src/policies/openvla-oft/fresh.ts";
 
 export const testTasks = ["pick up the red cube", "open the top drawer of the cabinet", "Push the Plate"];
 
