@@ -27,6 +27,10 @@ export const commands: Readonly<Record<string, CommandEntry>> = {
     summary: "compare two evaluations start by start: better, or lucky?",
     load: async () => (await import("./compare.ts")).compareCommand,
   },
+  claim: {
+    summary: "check a learning claim: seeds, controls and evaluations, with intervals and a verdict",
+    load: async () => (await import("./claim/index.ts")).claimCommand,
+  },
   collect: {
     summary: "let scripted experts demonstrate a suite's tasks, to learn from",
     load: async () => (await import("./collect/index.ts")).collectCommand,

@@ -11,11 +11,19 @@ import { takePlugins } from "./plugin-option.ts";
 export async function main(argv: readonly string[]): Promise<void> {
   // Who reads along may be gone (a closed terminal, a pipe): that must not take a run with it.
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
+  endWithStarter();
   try {
     await runCommand(argv);
   } catch (error) {
     process.exitCode = report(error, argv[0]);
   }
+}
+
+/** A program that starts a command with a channel to itself (a claim) wants it to save and end when that program is gone. */
+function endWithStarter(): void {
+  if (!process.channel) return;
+  process.once("disconnect", () => process.kill(process.pid, "SIGTERM"));
+  process.channel.unref(); // waiting for that keeps no command alive
 }
 
 async function runCommand([name, ...rest]: readonly string[]): Promise<void> {

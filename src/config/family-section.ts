@@ -7,8 +7,8 @@
  */
 import type { FamilySettings } from "#registry";
 import { UserError } from "#registry";
-import { shapeOf } from "./frame/index.ts";
 import { type Problem, problem, schemaProblems } from "./problem.ts";
+import { shapeOf } from "./schema-keys.ts";
 import { type MapNode, nodeAt, type Path, type Plain, plain } from "./tree.ts";
 
 /** Finds a family by name, or throws a UserError that lists what there is. */

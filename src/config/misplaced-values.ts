@@ -3,8 +3,9 @@
  *
  * Looked for before interpolations are resolved: they would only find that something inside the block is gone.
  */
-import { runFrame, shapeOf } from "./frame/index.ts";
+import { runFrame } from "./frame/index.ts";
 import { type Problem, problem } from "./problem.ts";
+import { shapeOf } from "./schema-keys.ts";
 import { type ConfigNode, type MapNode, type Path, plain, shortText, valueText } from "./tree.ts";
 
 export function misplacedValues(root: MapNode): Problem[] {

@@ -25,14 +25,7 @@ import {
   type FamilyLookup,
   type SectionResult,
 } from "./family-section.ts";
-import {
-  environmentFrame,
-  frameKnows,
-  modelFrame,
-  type RunConfig,
-  runFrame,
-  shapeOf,
-} from "./frame/index.ts";
+import { environmentFrame, frameKnows, modelFrame, type RunConfig, runFrame } from "./frame/index.ts";
 import { ineffectiveKeys } from "./ineffective.ts";
 import { type Environment, resolveInterpolations } from "./interpolation.ts";
 import { laterWord } from "./later-word.ts";
@@ -45,6 +38,7 @@ import { readPlugins } from "./plugin-files.ts";
 import { type Problem, problem, refuseErrors, schemaProblems } from "./problem.ts";
 import { explained } from "./refusals.ts";
 import { findings } from "./rules.ts";
+import { keysAt, shapeOf } from "./schema-keys.ts";
 import { locate } from "./search-path.ts";
 import {
   commandLine,
@@ -191,10 +185,7 @@ async function checkSchemas(
 ): Promise<{ config: RunConfig; families: ChosenFamilies; problems: readonly Problem[] }> {
   const { root, made } = whole;
   const frame = runFrame.safeParse(plain(root));
-  const known = (path: Path): string[] => {
-    const schema = path.reduce<unknown>((inner, key) => shapeOf(inner)?.[key], runFrame);
-    return Object.keys(shapeOf(schema) ?? {});
-  };
+  const known = (path: Path): string[] => keysAt(runFrame, path);
   const frameProblems = frame.success ? [] : schemaProblems(root, [], frame.error, known);
   const section = <Family extends FamilySettings>(
     at: string,

@@ -1,6 +1,10 @@
 /** Training: runs from a configuration, their checkpoints and evaluations, and fine-tuning on demonstrations. */
 export { listCheckpoints, writeFolder } from "./checkpoint/folder.ts";
 export { findDamage } from "./checkpoint/manifest.ts";
+export { armsOf, type Claim, readClaim } from "./claims/claim-file.ts";
+export { gatherRun, writeClaim, writeClaimPages } from "./claims/claim-folder.ts";
+export { type ClaimResults, readClaimResults, runName } from "./claims/claim-results.ts";
+export { verdictOf } from "./claims/verdict.ts";
 export {
   type EngineHandle,
   EngineHung,
@@ -20,7 +24,7 @@ export { silent } from "./reporter.ts";
 export { Run } from "./run.ts";
 export { checkpointRoot } from "./run-folder/places.ts";
 export { holdFolder, holdRunFolder } from "./run-folder/run-folder.ts";
-export type { Settings } from "./run-folder/settings-changes.ts";
+export { type Settings, settingsDigest } from "./run-folder/settings-changes.ts";
 export { newestCheckpoint } from "./run-folder/starting-point.ts";
 export { SftRun, type SftSettings, sftSettings } from "./sft/fine-tune.ts";
 export { labelDemonstrations } from "./sft/labels.ts";

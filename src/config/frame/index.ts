@@ -5,6 +5,7 @@
  * the rest to the schema that lives beside each family.
  */
 import { z } from "zod";
+import { schemaKnows } from "../schema-keys.ts";
 import { actorFrame, modelFrame } from "./actor.ts";
 import { clusterFrame } from "./cluster.ts";
 import { environmentFrame, environmentsFrame } from "./environment.ts";
@@ -57,31 +58,5 @@ export const runFrame = z.strictObject({
 export type RunConfig = z.infer<typeof runFrame>;
 export type EnvironmentConfig = RunConfig["env"]["train"];
 
-/**
- * Whether a setting of this name may exist, written in a file or not. In a family's section, and below
- * `component_placement`, any name may: the family's own schema, or the placement, will say.
- */
-export function frameKnows(path: readonly string[]): boolean {
-  let schema: unknown = runFrame;
-  for (const key of path) {
-    const inner = unwrap(schema);
-    if (inner instanceof z.ZodRecord) return true;
-    if (!(inner instanceof z.ZodObject)) return false;
-    const shape = inner.shape as Record<string, unknown>;
-    if (!Object.hasOwn(shape, key))
-      return inner.def.catchall !== undefined && !(inner.def.catchall instanceof z.ZodNever);
-    schema = shape[key];
-  }
-  return true;
-}
-
-/** The keys of an object schema, through optional, nullable and default wrappers. */
-export function shapeOf(schema: unknown): Record<string, unknown> | undefined {
-  const inner = unwrap(schema);
-  return inner instanceof z.ZodObject ? (inner.shape as Record<string, unknown>) : undefined;
-}
-
-function unwrap(schema: unknown): unknown {
-  const inner = (schema as { def?: { innerType?: unknown } } | undefined)?.def?.innerType;
-  return inner === undefined ? schema : unwrap(inner);
-}
+/** In a family's section, and below `component_placement`, any name may be: the family's own schema, or the placement, will say. */
+export const frameKnows = (path: readonly string[]): boolean => schemaKnows(runFrame, path);

@@ -3,7 +3,7 @@ import { counted } from "#metrics";
 import { UserError } from "#registry";
 import { startsName } from "./played-starts.ts";
 import { type EvaluationFile, percent } from "./results.ts";
-import { exactMcNemar, type Rate, successRate } from "./statistics.ts";
+import { exactMcNemar, pairedDifference, type Rate, rateOf } from "./statistics.ts";
 
 export interface Comparison {
   readonly pairs: number;
@@ -13,11 +13,14 @@ export interface Comparison {
   readonly gained: number; // starts that only the second solved
   readonly lost: number; // starts that only the first solved
   readonly p: number; // exact McNemar, two-sided
+  /** Of `after.success - before.success`, with its 95 % interval. */
+  readonly difference: { readonly change: number; readonly low: number; readonly high: number };
   readonly tasks: readonly { readonly task: string; readonly before: Rate; readonly after: Rate }[];
 }
 
-type Trial = EvaluationFile["trials"][number];
-const keyOf = ({ task, trial, pass }: Trial): string => `${pass}/${trial}/${task}`;
+/** One episode: which start, and whether it succeeded. */
+export type Outcome = Pick<EvaluationFile["trials"][number], "task" | "trial" | "pass" | "success">;
+const keyOf = ({ task, trial, pass }: Outcome): string => `${pass}/${trial}/${task}`;
 
 export function compareEvaluations(before: EvaluationFile, after: EvaluationFile): Comparison {
   const [one, two] = [startsName(before.protocol.starts), startsName(after.protocol.starts)];
@@ -25,28 +28,43 @@ export function compareEvaluations(before: EvaluationFile, after: EvaluationFile
     throw new UserError(
       `nothing to compare: one was evaluated on ${one} and the other on ${two}; evaluate both with the same --starts`,
     );
-  const first = new Map(before.trials.map((trial) => [keyOf(trial), trial]));
-  const pairs = after.trials.flatMap((trial) => {
-    const other = first.get(keyOf(trial));
-    return other ? [{ before: other, after: trial }] : [];
-  });
-  if (pairs.length === 0)
+  const comparison = compareOutcomes(before.trials, after.trials);
+  if (!comparison)
     throw new UserError(
       `nothing to compare: ${before.protocol.suite ?? before.config} and ${after.protocol.suite ?? after.config} share no start`,
     );
-  const rateOf = (chosen: readonly Trial[]): Rate =>
-    successRate(chosen.filter(({ success }) => success).length, chosen.length);
-  const gained = pairs.filter((pair) => !pair.before.success && pair.after.success).length;
-  const lost = pairs.filter((pair) => pair.before.success && !pair.after.success).length;
+  return comparison;
+}
+
+/** Undefined where they share no start. */
+export function compareOutcomes(
+  before: readonly Outcome[],
+  after: readonly Outcome[],
+): Comparison | undefined {
+  const first = new Map(before.map((trial) => [keyOf(trial), trial]));
+  const pairs = after.flatMap((trial) => {
+    const other = first.get(keyOf(trial));
+    return other ? [{ before: other, after: trial }] : [];
+  });
+  if (pairs.length === 0) return undefined;
+  const count = (one: boolean, two: boolean): number =>
+    pairs.filter((pair) => pair.before.success === one && pair.after.success === two).length;
+  const counts = {
+    both: count(true, true),
+    gained: count(false, true),
+    lost: count(true, false),
+    neither: count(false, false),
+  };
   const names = [...new Set(pairs.map((pair) => pair.after.task))];
   return {
     pairs: pairs.length,
-    unpaired: before.trials.length + after.trials.length - 2 * pairs.length,
+    unpaired: before.length + after.length - 2 * pairs.length,
     before: rateOf(pairs.map((pair) => pair.before)),
     after: rateOf(pairs.map((pair) => pair.after)),
-    gained,
-    lost,
-    p: exactMcNemar(gained, lost),
+    gained: counts.gained,
+    lost: counts.lost,
+    p: exactMcNemar(counts.gained, counts.lost),
+    difference: pairedDifference(counts),
     tasks: names.map((task) => {
       const own = pairs.filter((pair) => pair.after.task === task);
       return {
@@ -77,7 +95,7 @@ export function comparisonText(comparison: Comparison): string {
   ].join("\n");
 }
 
-const formatP = (p: number): string => (p < 1e-4 ? p.toExponential(1) : p.toFixed(4));
+export const formatP = (p: number): string => (p < 1e-4 ? p.toExponential(1) : p.toFixed(4));
 
 function verdict(p: number, change: number): string {
   if (p >= 0.05) return "not significant at 5 %; it may be luck";

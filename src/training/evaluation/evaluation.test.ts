@@ -11,7 +11,7 @@ import { silent } from "../reporter.ts";
 import { Run } from "../run.ts";
 import { compareEvaluations, comparisonText } from "./compare.ts";
 import { describeEvaluation, type EvaluationFile, evaluationTable } from "./results.ts";
-import { exactMcNemar, successRate } from "./statistics.ts";
+import { exactMcNemar, pairedDifference, successRate } from "./statistics.ts";
 
 const near = (actual: number, expected: number): void =>
   assert.ok(Math.abs(actual - expected) < 5e-5, `${actual} is not ${expected}`);
@@ -31,6 +31,19 @@ test("Wilson's interval is that of the books: 8 of 10, 0 of 20, 50 of 50", () =>
 test("without episodes nothing is known", () => {
   const { success, low, high } = successRate(0, 0);
   assert.deepEqual([success, low, high], [Number.NaN, 0, 1]);
+});
+
+test("Newcombe's interval of a paired difference: narrower the more the same starts are solved", () => {
+  // With no correlation it joins Wilson's intervals of 5 of 10 and 8 of 10: 0.2366–0.7634 and 0.4902–0.9433.
+  const apart = pairedDifference({ both: 4, gained: 4, lost: 1, neither: 1 });
+  near(apart.change, 0.3);
+  near(apart.low, 0.3 - Math.hypot(0.8 - 0.4902, 0.7634 - 0.5));
+  near(apart.high, 0.3 + Math.hypot(0.5 - 0.2366, 0.9433 - 0.8));
+  const together = pairedDifference({ both: 40, gained: 30, lost: 0, neither: 30 });
+  const opposed = pairedDifference({ both: 10, gained: 60, lost: 30, neither: 0 });
+  near(together.change, opposed.change);
+  assert.ok(together.low > opposed.low && together.high < opposed.high);
+  assert.deepEqual(pairedDifference({ both: 5, gained: 0, lost: 0, neither: 5 }).change, 0);
 });
 
 test("McNemar's exact test: p-values of a fair coin", () => {

@@ -6,7 +6,7 @@ import { UserError } from "#registry";
 import { versions } from "../versions.ts";
 import type { EvaluationResult } from "./evaluate.ts";
 import { startsPlayed } from "./played-starts.ts";
-import { type Rate, successRate } from "./statistics.ts";
+import { rateOf } from "./statistics.ts";
 
 const rate = { success: z.number(), low: z.number(), high: z.number(), episodes: z.int() };
 const trial = z.object({
@@ -34,8 +34,6 @@ export function describeEvaluation(checked: CheckedConfig, result: EvaluationRes
   const { config } = checked;
   const section = config.env.eval ?? config.env.train;
   const { episodes, sampling, passes, share, seconds } = result;
-  const rateOf = (chosen: EvaluationResult["episodes"]): Rate =>
-    successRate(chosen.filter(({ success }) => success).length, chosen.length);
   const tasks = [...new Set(episodes.map(({ task }) => task))].map((task) => ({
     task,
     ...rateOf(episodes.filter((each) => each.task === task)),

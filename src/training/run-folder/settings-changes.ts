@@ -5,6 +5,7 @@
  * nor a new one. What a person may well change in the middle (learning rate, clipping, batch size, more steps) is obeyed and said, with
  * both values. Where things run and what is written (devices, loggers, films) makes no difference to what is learnt and is not mentioned.
  */
+import { createHash } from "node:crypto";
 import type { RunConfig } from "#config";
 import { loadedPlugins } from "#registry";
 
@@ -46,6 +47,14 @@ const unmentioned =
 export function settingsOf({ plugins: _, ...config }: RunConfig): Settings {
   const plugins = loadedPlugins().map(({ path, sha256 }) => `${path} (sha256 ${sha256})`);
   return Object.fromEntries([...leaves(config, ""), ...(plugins.length > 0 ? [["plugins", plugins]] : [])]);
+}
+
+/** Of all that makes a difference to what is learned, the model's path included. */
+export function settingsDigest(config: RunConfig): string {
+  const counting = Object.entries(settingsOf(config))
+    .filter(([key]) => !unmentioned.test(key) || key.endsWith(".model_path"))
+    .map(([key, value]) => `${key}=${text(value)}\n`);
+  return createHash("sha256").update(counting.sort().join("")).digest("hex");
 }
 
 function leaves(value: unknown, path: string): [string, unknown][] {
