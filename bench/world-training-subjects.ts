@@ -1,6 +1,6 @@
 /** What the bench of world training trains: a small OpenSora world's networks, and Wan's denoiser. */
 import { type Device, scope, synchronize } from "#tensor";
-import { AutoencoderKL, WanVAE, wanSizes } from "#worlds";
+import { AutoencoderKL, wanParts } from "#worlds";
 import type { RecordedFrames } from "../src/world-training/frames/recorded-frames.ts";
 import { initialise } from "../src/world-training/learning/initialise.ts";
 import { throughPictures } from "../src/world-training/learning/through-pictures.ts";
@@ -141,8 +141,8 @@ function wanDenoiser(frames: RecordedFrames, tiny: boolean): Subject {
       const settings = parsed(way);
       const { dim, num_heads, ffn_dim, num_layers, patch_size, sigma_shift } = settings;
       const network = { dim, num_heads, ffn_dim, num_layers, patch_size, sigma_shift };
-      const sizes = wanSizes.parse({ ...own, ...spread, ...network });
-      const vae = new WanVAE(sizes, { device });
+      const sizes = wanParts.wanSizes.parse({ ...own, ...spread, ...network });
+      const vae = new wanParts.WanVAE(sizes, { device });
       initialise(vae, 1);
       return pace(device, seconds, () => wanDenoiserCourse(frames, vae, sizes, settings));
     },

@@ -15,11 +15,8 @@ import {
   type AutoencoderKL,
   type AutoencoderLesson,
   autoencoderLoss,
-  autoencoderSizes,
-  evacFiles,
-  evacSizes,
-  publishedAutoencoder,
-  standardiseLatents,
+  evacParts,
+  standardizeLatents,
 } from "#worlds";
 import type { RecordedFrames } from "../frames/recorded-frames.ts";
 import {
@@ -56,14 +53,14 @@ export async function trainEvacAutoencoder(
   hooks: LoopHooks = {},
 ): Promise<void> {
   const { ch, ch_mult, num_res_blocks, norm_num_groups, z_channels } = settings;
-  const sizes = evacSizes.parse({
+  const sizes = evacParts.evacSizes.parse({
     scale_factor: 1,
     first_stage_config: {
       params: { ddconfig: { ch, ch_mult, num_res_blocks, norm_num_groups, z_channels } },
     },
   });
   const vae = newPictureAutoencoder(
-    autoencoderSizes(sizes),
+    evacParts.autoencoderSizes(sizes),
     settings,
     frames.device,
     await readBeginning(settings, frames.device),
@@ -78,10 +75,10 @@ export async function trainEvacAutoencoder(
     mkdirSync(world, { recursive: true });
     const spread = Math.max(1, Math.floor(frames.count / scaleSample));
     vae.to({ dtype: "float32" });
-    scope(() => standardiseLatents(vae, frames.pick(frames.every(spread))));
-    const state = publishedAutoencoder(vae, ch_mult.length);
-    writeTorchState(join(world, evacFiles.autoencoder), stored(state, settings.store));
-    writeJsonFile(join(world, evacFiles.autoencoderSizes), sizes.first_stage_config);
+    scope(() => standardizeLatents(vae, frames.pick(frames.every(spread))));
+    const state = evacParts.publishedAutoencoder(vae, ch_mult.length);
+    writeTorchState(join(world, evacParts.evacFiles.autoencoder), stored(state, settings.store));
+    writeJsonFile(join(world, evacParts.evacFiles.autoencoderSizes), sizes.first_stage_config);
   });
   training.dispose();
 }

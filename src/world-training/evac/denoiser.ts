@@ -8,22 +8,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { readJsonFile, readTorchState, writeJsonFile, writeTorchState } from "#formats";
 import { type DType, full, keep, noGrad, type Tensor } from "#tensor";
-import {
-  type AutoencoderKL,
-  type EvacDescription,
-  EvacNetworks,
-  type EvacSizes,
-  evacDescription,
-  evacFiles,
-  measureStatistics,
-  poseChange,
-  publishedAutoencoder,
-  rayPlanes,
-  readFirstStage,
-  scheduleBuffers,
-  type VelocityLesson,
-  velocityLoss,
-} from "#worlds";
+import { type AutoencoderKL, evacParts } from "#worlds";
 import type { RecordedFrames } from "../frames/recorded-frames.ts";
 import { imaginedMemory } from "../imagined/imagined-memory.ts";
 import { initialise } from "../learning/initialise.ts";
@@ -52,7 +37,7 @@ export async function trainEvacDenoiser(
   world: string,
   hooks: LoopHooks = {},
 ): Promise<void> {
-  const { vae, first_stage_config } = readFirstStage(world, { device: frames.device });
+  const { vae, first_stage_config } = evacParts.readFirstStage(world, { device: frames.device });
   const recorded = recordedPoses(frames);
   const follower = await followerFor(frames, recorded, settings, world, hooks);
   const believed = walkedPoses(follower, frames, recorded);
@@ -74,10 +59,10 @@ export async function trainEvacDenoiser(
   await trainingLoop(training, frames.device, draw, hooks);
   await training.withAverages(async () => {
     const levels = first_stage_config.params.ddconfig.ch_mult.length;
-    const weights = new Map([...networks.state(), ...publishedAutoencoder(vae, levels)]);
-    const state = new Map([...stored(weights, settings.store), ...scheduleBuffers(description.params)]);
-    writeTorchState(join(world, evacFiles.checkpoint), state);
-    writeJsonFile(join(world, evacFiles.description), description);
+    const weights = new Map([...networks.state(), ...evacParts.publishedAutoencoder(vae, levels)]);
+    const state = new Map([...stored(weights, settings.store), ...evacParts.scheduleBuffers(description.params)]);
+    writeTorchState(join(world, evacParts.evacFiles.checkpoint), state);
+    writeJsonFile(join(world, evacParts.evacFiles.description), description);
   });
   training.dispose();
 }
@@ -104,12 +89,12 @@ function describe(
   frames: RecordedFrames,
   recorded: readonly (readonly number[])[],
   believed: readonly (readonly number[])[],
-  params: EvacSizes,
+  params: evacParts.EvacSizes,
   { n_previous }: EvacDenoiserSettings,
-): EvacDescription {
+): evacParts.EvacDescription {
   const { camera, drawing } = handView(frames, recorded);
   const changes = frames.episodes.flatMap(({ first, length }) =>
-    Array.from({ length }, (_, i) => poseChange(believed[first + i]!, believed[first + i + 1]!)),
+    Array.from({ length }, (_, i) => evacParts.poseChange(believed[first + i]!, believed[first + i + 1]!)),
   );
   const [low, high] = drawing.gripper_range;
   return {
@@ -118,15 +103,15 @@ function describe(
     sample_size: frames.size,
     camera,
     drawing,
-    statistics: measureStatistics(changes, Math.max(Math.abs(low), Math.abs(high))),
+    statistics: evacParts.measureStatistics(changes, Math.max(Math.abs(low), Math.abs(high))),
     normalise_poses: true,
     condition_fps: conditionFps,
     domain_id: domain,
   };
 }
 
-const readDescription = (world: string): EvacDescription =>
-  evacDescription.parse(readJsonFile(join(world, evacFiles.description)));
+const readDescription = (world: string): evacParts.EvacDescription =>
+  evacParts.evacDescription.parse(readJsonFile(join(world, evacParts.evacFiles.description)));
 
 /** Layers that add to what they were given add nothing at first. */
 const silent = /diffusion_model\.(.*\.)?(out_layers\.3|conv4\.3|proj_out|out\.2)\.weight$/;
@@ -134,17 +119,17 @@ const silent = /diffusion_model\.(.*\.)?(out_layers\.3|conv4\.3|proj_out|out\.2)
 const unset = /(class_embedding|logit_scale|in_proj_bias)$/;
 
 function newNetworks(
-  sizes: EvacSizes,
+  sizes: evacParts.EvacSizes,
   { device }: RecordedFrames,
   { seed, init_from, precision }: EvacDenoiserSettings,
-): EvacNetworks {
-  const networks = new EvacNetworks(sizes, { device });
+): evacParts.EvacNetworks {
+  const networks = new evacParts.EvacNetworks(sizes, { device });
   initialise(networks, seed, (name) => silent.test(name));
   noGrad(() => {
     for (const [name, weight] of networks.namedParameters()) if (unset.test(name)) weight.zero_();
   });
   if (init_from) {
-    const source = join(init_from, evacFiles.checkpoint);
+    const source = join(init_from, evacParts.evacFiles.checkpoint);
     const own = networks.state();
     const weights = [...readTorchState(source)].filter(([name]) => own.has(name));
     networks.loadState(new Map(weights), { source });
@@ -155,17 +140,17 @@ function newNetworks(
 }
 
 function lossIn(
-  networks: EvacNetworks,
-  { camera, sample_size, condition_fps, domain_id }: EvacDescription,
+  networks: evacParts.EvacNetworks,
+  { camera, sample_size, condition_fps, domain_id }: evacParts.EvacDescription,
   vae: AutoencoderKL,
   { device }: RecordedFrames,
   batch: number,
   dtype: DType,
-): (lesson: VelocityLesson) => Tensor {
+): (lesson: evacParts.VelocityLesson) => Tensor {
   const around = {
-    rays: keep(rayPlanes(camera, sample_size, vae.downscale, { device, dtype })),
+    rays: keep(evacParts.rayPlanes(camera, sample_size, vae.downscale, { device, dtype })),
     fps: keep(full([batch], condition_fps, { device })),
     domain: keep(full([batch], domain_id, { dtype: "int64", device })),
   };
-  return (lesson) => velocityLoss(networks, around, lesson);
+  return (lesson) => evacParts.velocityLoss(networks, around, lesson);
 }

@@ -9,19 +9,7 @@
  * Shapes: F frames, B windows, M memory frames, C new ones, z latent channels, h w latent positions.
  */
 import { cat, type DType, keep, noGrad, scope, type Tensor, tensor } from "#tensor";
-import {
-  type AutoencoderKL,
-  clipPicture,
-  drawVelocityLesson,
-  type EvacDescription,
-  type EvacNetworks,
-  lessonTables,
-  type PoseStatistics,
-  recalledFrames,
-  relativeAction,
-  type VelocityLesson,
-  type VelocityTraining,
-} from "#worlds";
+import { type AutoencoderKL, evacParts } from "#worlds";
 import { encodeAll, pickRows } from "../frames/encoded-frames.ts";
 import { type RecordedFrames, rowIndex } from "../frames/recorded-frames.ts";
 import { type ImaginedMemory, withImagined } from "../imagined/imagined-memory.ts";
@@ -34,22 +22,22 @@ export interface LessonSource {
   readonly vae: AutoencoderKL;
   /** Where the hand is believed to be, by row. */
   readonly believed: readonly (readonly number[])[];
-  readonly description: EvacDescription;
-  readonly networks: EvacNetworks;
+  readonly description: evacParts.EvacDescription;
+  readonly networks: evacParts.EvacNetworks;
   readonly dtype: DType; // of the networks
   readonly imagined?: ImaginedMemory | undefined;
 }
 
 export function velocityTeacher(
   { frames, vae, believed, description, networks, dtype, imagined }: LessonSource,
-  how: VelocityTraining & { readonly batch_size: number; readonly aligned_share: number },
-): Teacher<VelocityLesson> {
+  how: evacParts.VelocityTraining & { readonly batch_size: number; readonly aligned_share: number },
+): Teacher<evacParts.VelocityLesson> {
   const { n_previous: memory, params, statistics } = description;
   const { latents, color } = encodeAll(vae, frames);
   const remembered = withImagined(latents, imagined);
   const maps = encodeDrawings(vae, frames, believed, description);
   const actions = keep(rowsOf(relativeActions(frames, believed, statistics), frames));
-  const tables = lessonTables(params, frames.device);
+  const tables = evacParts.lessonTables(params, frames.device);
   const tokensOf = firstPictures(frames, networks, dtype);
   const windows = new WindowSampler(frames, {
     memory,
@@ -69,14 +57,14 @@ export function velocityTeacher(
       tokens: tokensOf(rows.memory.select(1, 0)), // every memory begins with its episode's first frame
       emphasis: pickRows(color, rows.fresh).unsqueeze(1).float().div(255),
     };
-    return drawVelocityLesson(batch, how, tables, device);
+    return evacParts.drawVelocityLesson(batch, how, tables, device);
   };
 }
 
 /** Tokens of the first pictures of episodes, by the rows of those pictures: [B, L, width]. */
 function firstPictures(
   frames: RecordedFrames,
-  { embedder }: EvacNetworks,
+  { embedder }: evacParts.EvacNetworks,
   dtype: DType,
   batch = 64,
 ): (rows: Tensor) => Tensor {
@@ -85,7 +73,9 @@ function firstPictures(
   for (let from = 0; from < firsts.length; from += batch) {
     const part = noGrad(() =>
       scope(() => {
-        const pictures = clipPicture(frames.pick(rowIndex(firsts.slice(from, from + batch), frames)));
+        const pictures = evacParts.clipPicture(
+          frames.pick(rowIndex(firsts.slice(from, from + batch), frames)),
+        );
         return embedder.model.forward(pictures.to({ dtype }));
       }),
     );
@@ -103,14 +93,14 @@ function firstPictures(
 export const recallOf =
   (memory: number) =>
   (elapsed: number): number[] =>
-    recalledFrames(memory + elapsed, memory).map((frame) => Math.max(0, frame - memory + 1));
+    evacParts.recalledFrames(memory + elapsed, memory).map((frame) => Math.max(0, frame - memory + 1));
 
 /** [F, z, h, w]. */
 function encodeDrawings(
   vae: AutoencoderKL,
   frames: RecordedFrames,
   poses: readonly (readonly number[])[],
-  view: EvacDescription,
+  view: evacParts.EvacDescription,
   batch = 512,
 ): Tensor {
   const parts: Tensor[] = [];
@@ -129,12 +119,12 @@ function encodeDrawings(
 function relativeActions(
   { episodes }: RecordedFrames,
   poses: readonly (readonly number[])[],
-  statistics: PoseStatistics,
+  statistics: evacParts.PoseStatistics,
 ): number[][] {
-  const rows = poses.map((pose) => relativeAction(pose, pose, statistics));
+  const rows = poses.map((pose) => evacParts.relativeAction(pose, pose, statistics));
   for (const { first, length } of episodes) {
     for (let row = first + 1; row <= first + length; row++)
-      rows[row] = relativeAction(poses[row - 1]!, poses[row]!, statistics);
+      rows[row] = evacParts.relativeAction(poses[row - 1]!, poses[row]!, statistics);
   }
   return rows;
 }

@@ -12,18 +12,7 @@ import { z } from "zod";
 import { writeTorchState } from "#formats";
 import { UserError } from "#registry";
 import { keep, noGrad, scope, type Tensor, tensor } from "#tensor";
-import {
-  ActionPredictor,
-  beginAsIdentity,
-  evacFiles,
-  loadActionPredictor,
-  type PoseScale,
-  readsMotion,
-  restingHand,
-  type WalkLesson,
-  walk,
-  walkLoss,
-} from "#worlds";
+import { evacParts } from "#worlds";
 import { pickRows } from "../frames/encoded-frames.ts";
 import { type RecordedFrames, rowIndex } from "../frames/recorded-frames.ts";
 import { initialise } from "../learning/initialise.ts";
@@ -49,8 +38,8 @@ export const predictorSettings = z.strictObject({
 export type PredictorSettings = z.infer<typeof predictorSettings>;
 
 export interface PoseFollower {
-  readonly predictor: ActionPredictor;
-  readonly scale: PoseScale;
+  readonly predictor: evacParts.ActionPredictor;
+  readonly scale: evacParts.PoseScale;
 }
 
 const poseSize = 8;
@@ -68,9 +57,9 @@ export async function trainPredictor(
   const scale = scaleOf(places);
   const { predictor_hidden: hidden, predictor_motion: motion } = settings;
   const sizes = { action: frames.actions.shape[1]!, pose: poseSize, hidden, motion };
-  const predictor = new ActionPredictor(sizes, { device: frames.device });
+  const predictor = new evacParts.ActionPredictor(sizes, { device: frames.device });
   initialise(predictor, settings.seed);
-  beginAsIdentity(predictor);
+  evacParts.beginAsIdentity(predictor);
   const training = new WeightTraining(
     predictor,
     weightTrainingSettings.parse({
@@ -82,30 +71,30 @@ export async function trainPredictor(
       seed: settings.seed,
       cuda_graph: settings.cuda_graph,
     }),
-    (lesson: WalkLesson) => walkLoss(predictor, scale, lesson),
+    (lesson: evacParts.WalkLesson) => evacParts.walkLoss(predictor, scale, lesson),
   );
   await trainingLoop(training, frames.device, walks(frames, places, settings), hooks);
   training.dispose();
   places.dispose();
   const { mean: abs_action_mean, std: abs_action_std } = scale;
-  const mark = settings.predictor_motion ? { [readsMotion]: tensor([1]) } : {};
+  const mark = settings.predictor_motion ? { [evacParts.readsMotion]: tensor([1]) } : {};
   const numbers = new Map(Object.entries({ abs_action_mean, abs_action_std, ...mark }));
   const state = [...predictor.state(), ...numbers].map(
     ([name, value]) => [name, value.detach().cpu()] as const,
   );
-  writeTorchState(join(world, evacFiles.predictor), new Map(state));
+  writeTorchState(join(world, evacParts.evacFiles.predictor), new Map(state));
   return { predictor, scale };
 }
 
 /** The predictor that training left in a world's folder. */
 export function readPredictor(world: string, { device }: RecordedFrames): PoseFollower {
-  const path = join(world, evacFiles.predictor);
-  const { predictor, scale } = loadActionPredictor(path, { device });
+  const path = join(world, evacParts.evacFiles.predictor);
+  const { predictor, scale } = evacParts.loadActionPredictor(path, { device });
   if (!scale) throw new UserError(`${path} does not say how poses are scaled; train the world again`);
   return { predictor, scale };
 }
 
-function scaleOf(poses_FP: Tensor): PoseScale {
+function scaleOf(poses_FP: Tensor): evacParts.PoseScale {
   return scope(() => ({
     mean: keep(poses_FP.mean(0, true)),
     std: keep(poses_FP.std(0, 0, true).clamp(smallestSpread)),
@@ -116,7 +105,7 @@ function walks(
   frames: RecordedFrames,
   places_FP: Tensor,
   { predictor_batch_size: count, predictor_walk }: PredictorSettings,
-): Teacher<WalkLesson> {
+): Teacher<evacParts.WalkLesson> {
   const length = Math.min(predictor_walk, longestOf(frames));
   const long = frames.episodes.filter((episode) => episode.length >= length);
   return ({ numbers }) => {
@@ -162,7 +151,11 @@ export function walkedPoses(
         episodes.map(({ first }) => recorded[first]!),
         frames,
       );
-      return walk(predictor, scale, restingHand(from), actions).cpu().contiguous().data() as Float32Array;
+      return evacParts
+        .walk(predictor, scale, evacParts.restingHand(from), actions)
+        .cpu()
+        .contiguous()
+        .data() as Float32Array;
     }),
   );
   const believed = recorded.map((pose) => [...pose]);

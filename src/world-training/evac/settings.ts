@@ -1,7 +1,7 @@
 /** What can be set of an EVAC world's training, and the sizes of networks that follow, in the published config's keys. */
 import { z } from "zod";
 import { UserError } from "#registry";
-import { type AutoencoderKL, type EvacSizes, evacSizes } from "#worlds";
+import { type AutoencoderKL, evacParts } from "#worlds";
 import type { RecordedFrames } from "../frames/recorded-frames.ts";
 import { emphasisSettings, lessonSettings } from "../learning/lesson-settings.ts";
 import { storedType } from "../learning/stored-weights.ts";
@@ -49,9 +49,9 @@ export type EvacDenoiserSettings = z.infer<typeof evacDenoiserSettings>;
 export function evacSizesOf(
   frames: RecordedFrames,
   vae: AutoencoderKL,
-  first_stage_config: EvacSizes["first_stage_config"],
+  first_stage_config: evacParts.EvacSizes["first_stage_config"],
   settings: EvacDenoiserSettings,
-): EvacSizes {
+): evacParts.EvacSizes {
   const { context_dim, clip_width, num_head_channels, channel_mult } = settings;
   const smallest = (frames.size[0] / vae.downscale) * 0.5 ** (channel_mult.length - 1);
   if (!Number.isInteger(smallest) || smallest < 1) {
@@ -60,7 +60,7 @@ export function evacSizesOf(
     );
   }
   const reader = { dim: context_dim, output_dim: context_dim, dim_head: 32, heads: 4, ff_mult: 2 };
-  return evacSizes.parse({
+  return evacParts.evacSizes.parse({
     chunk: settings.chunk,
     base_scale: settings.base_scale,
     scale_factor: 1,

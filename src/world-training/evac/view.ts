@@ -6,13 +6,13 @@
  */
 import { suiteCamera } from "#recordings";
 import { type Tensor, tensor } from "#tensor";
-import { type Camera, type Drawing, liberoDrawing, pinholeCamera, poseMaps } from "#worlds";
+import { evacParts } from "#worlds";
 import type { RecordedFrames } from "../frames/recorded-frames.ts";
 import { poseNumbers } from "../frames/robot-pose.ts";
 
 export interface HandView {
-  readonly camera: Camera;
-  readonly drawing: Drawing;
+  readonly camera: evacParts.Camera;
+  readonly drawing: evacParts.Drawing;
 }
 
 const publishedSide = 256;
@@ -31,11 +31,11 @@ export function handView({ info, size }: RecordedFrames, poses: readonly (readon
   let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   for (const { 7: opening = 0 } of poses) [low, high] = [Math.min(low, opening), Math.max(high, opening)];
   return {
-    camera: pinholeCamera(info.camera ?? suiteCamera(info.suite), size),
+    camera: evacParts.pinholeCamera(info.camera ?? suiteCamera(info.suite), size),
     drawing: {
-      disc_radius: Math.max(1, Math.round(liberoDrawing.disc_radius * share)),
-      axis_thickness: Math.max(1, Math.round(liberoDrawing.axis_thickness * share)),
-      axis_length: liberoDrawing.axis_length,
+      disc_radius: Math.max(1, Math.round(evacParts.liberoDrawing.disc_radius * share)),
+      axis_thickness: Math.max(1, Math.round(evacParts.liberoDrawing.axis_thickness * share)),
+      axis_length: evacParts.liberoDrawing.axis_length,
       gripper_range: high > low ? [low, high] : [low, low + 1],
     },
   };
@@ -47,7 +47,7 @@ export function drawHands(
   { camera, drawing }: HandView,
   { size, device }: RecordedFrames,
 ): Tensor {
-  return poseMaps(poses, camera, size, drawing, device);
+  return evacParts.poseMaps(poses, camera, size, drawing, device);
 }
 
 /** Rows of numbers as float32 [N, row]. */

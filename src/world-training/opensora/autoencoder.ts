@@ -9,7 +9,7 @@ import {
   type AutoencoderKLSizes,
   type AutoencoderLesson,
   autoencoderLoss,
-  standardiseLatents,
+  standardizeLatents,
 } from "#worlds";
 import type { RecordedFrames } from "../frames/recorded-frames.ts";
 import {
@@ -102,7 +102,7 @@ function writeAutoencoder(
   const spread = Math.max(1, Math.floor(frames.count / scaleSample));
   const vae = new AutoencoderKL(sizes, { device: frames.device }); // float32, whatever it learnt in
   vae.loadState(learnt.state());
-  scope(() => standardiseLatents(vae, frames.pick(frames.every(spread))));
+  scope(() => standardizeLatents(vae, frames.pick(frames.every(spread))));
   writeSafetensors(join(folder, "diffusion_pytorch_model.safetensors"), stored(vae.state(), store));
   writeJsonFile(join(folder, "config.json"), { _class_name: "AutoencoderKL", ...sizes });
   vae.dispose();

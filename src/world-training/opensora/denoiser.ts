@@ -3,16 +3,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { readJsonFile, readSafetensors, writeJsonFile, writeSafetensors } from "#formats";
 import { keep, noGrad, scope, type Tensor, tensor } from "#tensor";
-import {
-  type AutoencoderKL,
-  drawFlowLesson,
-  type FlowLesson,
-  flowLoss,
-  loadOpenSoraAutoencoder,
-  STDiT3,
-  type STDiT3Sizes,
-  stdit3Sizes,
-} from "#worlds";
+import { type AutoencoderKL, openSoraParts } from "#worlds";
 import { type EncodedFrames, encodeAll, pickRows } from "../frames/encoded-frames.ts";
 import type { RecordedFrames } from "../frames/recorded-frames.ts";
 import { type ImaginedMemory, imaginedMemory, withImagined } from "../imagined/imagined-memory.ts";
@@ -51,7 +42,7 @@ export async function trainOpenSoraDenoiser(
   world: string,
   hooks: LoopHooks = {},
 ): Promise<void> {
-  const vae = loadOpenSoraAutoencoder(join(world, "vae"), { device: frames.device });
+  const vae = openSoraParts.loadAutoencoder(join(world, "vae"), { device: frames.device });
   const statistics = settings.init_from ? readStatistics(settings.init_from) : actionStatistics(frames);
   const imagined = await imaginedMemory(frames, settings, hooks);
   const { sizes, denoiser, training, teacher } = openSoraDenoiserCourse(
@@ -74,9 +65,9 @@ export async function trainOpenSoraDenoiser(
   training.dispose();
 }
 
-export interface DenoiserCourse extends Course<FlowLesson> {
-  readonly sizes: STDiT3Sizes;
-  readonly denoiser: STDiT3;
+export interface DenoiserCourse extends Course<openSoraParts.FlowLesson> {
+  readonly sizes: openSoraParts.STDiT3Sizes;
+  readonly denoiser: openSoraParts.STDiT3;
 }
 
 /** Everything that steps need, before the first of them. */
@@ -92,7 +83,7 @@ export function openSoraDenoiserCourse(
   const training = new WeightTraining(
     denoiser,
     weightTrainingSettings.strip().parse(settings),
-    (lesson: FlowLesson) => flowLoss(denoiser, lesson),
+    (lesson: openSoraParts.FlowLesson) => openSoraParts.flowLoss(denoiser, lesson),
   );
   const teacher = flowTeacher(frames, encodeAll(vae, frames), statistics, settings, imagined);
   return { sizes, denoiser, training, teacher };
@@ -106,9 +97,13 @@ function readStatistics(world: string): Statistics {
   return { low: action.q01, high: action.q99 };
 }
 
-function sizesOf(frames: RecordedFrames, vae: AutoencoderKL, settings: DenoiserSettings): STDiT3Sizes {
+function sizesOf(
+  frames: RecordedFrames,
+  vae: AutoencoderKL,
+  settings: DenoiserSettings,
+): openSoraParts.STDiT3Sizes {
   const { depth, hidden_size, num_heads, patch_size, text_weights } = settings;
-  return stdit3Sizes.parse({
+  return openSoraParts.stdit3Sizes.parse({
     depth,
     hidden_size,
     num_heads,
@@ -124,8 +119,12 @@ function sizesOf(frames: RecordedFrames, vae: AutoencoderKL, settings: DenoiserS
   });
 }
 
-function newDenoiser(sizes: STDiT3Sizes, { device }: RecordedFrames, settings: DenoiserSettings): STDiT3 {
-  const denoiser = new STDiT3(sizes, { device });
+function newDenoiser(
+  sizes: openSoraParts.STDiT3Sizes,
+  { device }: RecordedFrames,
+  settings: DenoiserSettings,
+): openSoraParts.STDiT3 {
+  const denoiser = new openSoraParts.STDiT3(sizes, { device });
   const silent = (name: string) => name === "t_block.1.weight" || name === "final_layer.linear.weight";
   initialise(denoiser, settings.seed, silent);
   noGrad(() => denoiser.rope.freqs.copy_(rotaryFrequencies(sizes.hidden_size / sizes.num_heads)));
@@ -144,7 +143,7 @@ function flowTeacher(
   statistics: Statistics,
   settings: DenoiserSettings,
   imagined?: ImaginedMemory,
-): Teacher<FlowLesson> {
+): Teacher<openSoraParts.FlowLesson> {
   const windows = new WindowSampler(frames, {
     memory: settings.condition_frame_length,
     chunk: settings.chunk,
@@ -162,7 +161,7 @@ function flowTeacher(
       actions: pickRows(actions, rows.actions),
       emphasis: pickRows(color, rows.fresh).unsqueeze(1).float().div(255),
     };
-    return drawFlowLesson(batch, settings, device);
+    return openSoraParts.drawFlowLesson(batch, settings, device);
   };
 }
 

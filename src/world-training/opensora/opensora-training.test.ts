@@ -8,7 +8,7 @@ import { readSafetensors } from "#formats";
 import { xorshift32 } from "#random";
 import { loadReward } from "#rewards";
 import { noGrad, tensor, zeros } from "#tensor";
-import { loadOpenSoraAutoencoder } from "#worlds";
+import { openSoraParts } from "#worlds";
 import { tinyRecording } from "../../../test/support/tiny-recording.ts";
 import { RecordedFrames } from "../frames/recorded-frames.ts";
 import { writeStarts } from "../frames/starts.ts";
@@ -67,7 +67,7 @@ test("an autoencoder learns to give back what it saw, with latents of unit sprea
   const { seen, hooks } = losses();
   await trainOpenSoraAutoencoder(frames, vaeSettings, world, hooks);
   assert.ok(seen.at(-1)! < seen[0]! / 3, `${seen[0]} to ${seen.at(-1)}`);
-  const vae = loadOpenSoraAutoencoder(join(world, "vae"), {});
+  const vae = openSoraParts.loadAutoencoder(join(world, "vae"), {});
   noGrad(() => {
     const spread = Number(
       vae
@@ -160,7 +160,7 @@ test("an autoencoder in bfloat16 learns too, and is written with latents of unit
   const settings = { ...vaeSettings, steps: 60, precision: "bf16" as const };
   await trainOpenSoraAutoencoder(frames, settings, other, hooks);
   assert.ok(seen.at(-1)! < seen[0]! / 2, `${seen[0]} to ${seen.at(-1)}`);
-  const vae = loadOpenSoraAutoencoder(join(other, "vae"), {});
+  const vae = openSoraParts.loadAutoencoder(join(other, "vae"), {});
   const spread = noGrad(() =>
     Number(
       vae

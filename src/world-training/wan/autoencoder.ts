@@ -6,15 +6,7 @@ import { readTorchState, writeTorchState } from "#formats";
 import { xorshift32 } from "#random";
 import { UserError } from "#registry";
 import { randn, scope } from "#tensor";
-import {
-  downscaleOf,
-  latentStatistics,
-  type VideoLesson,
-  videoAutoencoderLoss,
-  type WanSizes,
-  WanVAE,
-  wanSizes,
-} from "#worlds";
+import { wanParts } from "#worlds";
 import type { RecordedFrames } from "../frames/recorded-frames.ts";
 import { initialise } from "../learning/initialise.ts";
 import { detailWeight } from "../learning/lesson-settings.ts";
@@ -61,9 +53,9 @@ export async function trainWanAutoencoder(
 ): Promise<void> {
   const { z_dim, vae_dim, vae_dec_dim, dim_mult, num_res_blocks } = settings;
   const own = { z_dim, vae_dim, vae_dec_dim, dim_mult, num_res_blocks };
-  checkPictures(frames, downscaleOf(own));
+  checkPictures(frames, wanParts.downscaleOf(own));
   const plain = { vae_mean: Array<number>(z_dim).fill(0), vae_std: Array<number>(z_dim).fill(1) };
-  const vae = new WanVAE(wanSizes.parse({ ...own, ...plain }), { device: frames.device });
+  const vae = new wanParts.WanVAE(wanParts.wanSizes.parse({ ...own, ...plain }), { device: frames.device });
   initialise(vae, settings.seed);
   if (settings.init_from) {
     const source = join(settings.init_from, wanFiles.autoencoder);
@@ -73,10 +65,10 @@ export async function trainWanAutoencoder(
   const training = new WeightTraining(
     vae,
     weightTrainingSettings.strip().parse(settings),
-    (lesson: VideoLesson) => videoAutoencoderLoss(vae, lesson, settings),
+    (lesson: wanParts.VideoLesson) => wanParts.videoAutoencoderLoss(vae, lesson, settings),
   );
   const windows = new WanWindows(frames, newPictures);
-  const draw: Teacher<VideoLesson> = ({ numbers, device }) => ({
+  const draw: Teacher<wanParts.VideoLesson> = ({ numbers, device }) => ({
     video: windows.drawVideo(settings.batch_size, numbers),
     noise: randn([settings.batch_size, ...latentShape(own, frames)], {
       generator: device,
@@ -87,7 +79,7 @@ export async function trainWanAutoencoder(
   await training.withAverages(async () => {
     vae.to({ dtype: "float32" });
     const { mean, std } = scope(() =>
-      latentStatistics(vae, windows.drawVideo(scaleSample, xorshift32(settings.seed))),
+      wanParts.latentStatistics(vae, windows.drawVideo(scaleSample, xorshift32(settings.seed))),
     );
     mkdirSync(world, { recursive: true });
     writeTorchState(join(world, wanFiles.autoencoder), stored(vae.state(), settings.store));
@@ -96,8 +88,11 @@ export async function trainWanAutoencoder(
   training.dispose();
 }
 
-function latentShape(sizes: Pick<WanSizes, "z_dim" | "dim_mult">, { size }: RecordedFrames): number[] {
-  const downscale = downscaleOf(sizes);
+function latentShape(
+  sizes: Pick<wanParts.WanSizes, "z_dim" | "dim_mult">,
+  { size }: RecordedFrames,
+): number[] {
+  const downscale = wanParts.downscaleOf(sizes);
   return [sizes.z_dim, latentFrames, ...size.map((side) => side / downscale)];
 }
 

@@ -4,17 +4,7 @@ import { z } from "zod";
 import { readSafetensors, writeSafetensors } from "#formats";
 import { UserError } from "#registry";
 import type { Tensor } from "#tensor";
-import {
-  downscaleOf,
-  drawLevelLesson,
-  type LevelLesson,
-  levelLoss,
-  loadWanAutoencoder,
-  WanDiT,
-  type WanSizes,
-  type WanVAE,
-  wanSizes,
-} from "#worlds";
+import { wanParts } from "#worlds";
 import type { RecordedFrames } from "../frames/recorded-frames.ts";
 import { type ImaginedMemory, imaginedMemory } from "../imagined/imagined-memory.ts";
 import { initialise } from "../learning/initialise.ts";
@@ -45,12 +35,12 @@ export const wanDenoiserSettings = weightTrainingSettings.extend({
 });
 export type WanDenoiserSettings = z.infer<typeof wanDenoiserSettings>;
 
-function checkPatches({ size }: RecordedFrames, sizes: WanSizes): void {
-  const latents = size.map((side) => side / downscaleOf(sizes));
+function checkPatches({ size }: RecordedFrames, sizes: wanParts.WanSizes): void {
+  const latents = size.map((side) => side / wanParts.downscaleOf(sizes));
   const [time, ...patch] = sizes.patch_size;
   if (time === 1 && latents.every((side, i) => side % patch[i]! === 0)) return;
   throw new UserError(
-    `patch_size ${JSON.stringify(sizes.patch_size)} does not divide latents of ${latents.join(" × ")} (pictures of ${size.join(" × ")}, ${downscaleOf(sizes)} times smaller): choose one frame and parts of those, such as [1,1,1]`,
+    `patch_size ${JSON.stringify(sizes.patch_size)} does not divide latents of ${latents.join(" × ")} (pictures of ${size.join(" × ")}, ${wanParts.downscaleOf(sizes)} times smaller): choose one frame and parts of those, such as [1,1,1]`,
   );
 }
 
@@ -67,10 +57,13 @@ export async function trainWanDenoiser(
       `dim ${dim} gives each of ${num_heads} heads ${dim / num_heads} channels; time, rows and columns need pairs of them: a multiple of 6`,
     );
   }
-  const sizes = wanSizes.parse({ ...readWanDescription(world), ...own });
+  const sizes = wanParts.wanSizes.parse({ ...readWanDescription(world), ...own });
   checkPatches(frames, sizes);
   const { device } = frames;
-  const vae = loadWanAutoencoder(join(world, wanFiles.autoencoder), sizes, { device, ...asImagined(device) });
+  const vae = wanParts.loadAutoencoder(join(world, wanFiles.autoencoder), sizes, {
+    device,
+    ...asImagined(device),
+  });
   const imagined = await imaginedMemory(frames, settings, hooks);
   const { denoiser, training, teacher } = wanDenoiserCourse(frames, vae, sizes, settings, imagined);
   await trainingLoop(training, frames.device, teacher, hooks);
@@ -81,15 +74,15 @@ export async function trainWanDenoiser(
   training.dispose();
 }
 
-export interface WanDenoiserCourse extends Course<LevelLesson> {
-  readonly denoiser: WanDiT;
+export interface WanDenoiserCourse extends Course<wanParts.LevelLesson> {
+  readonly denoiser: wanParts.WanDiT;
 }
 
 /** Everything that steps need, before the first of them. */
 export function wanDenoiserCourse(
   frames: RecordedFrames,
-  vae: WanVAE,
-  sizes: WanSizes,
+  vae: wanParts.WanVAE,
+  sizes: wanParts.WanSizes,
   settings: WanDenoiserSettings,
   imagined?: ImaginedMemory,
 ): WanDenoiserCourse {
@@ -99,22 +92,26 @@ export function wanDenoiserCourse(
   const training = new WeightTraining(
     denoiser,
     weightTrainingSettings.strip().parse(settings),
-    (lesson: LevelLesson) => levelLoss(denoiser, lesson),
+    (lesson: wanParts.LevelLesson) => wanParts.levelLoss(denoiser, lesson),
   );
   const windows = new WanWindows(frames, newPictures, settings.aligned_share, imagined);
   const draws = steps * batch_size;
   const { dtype } = vae.conv1.weight;
   const encode = (video: Tensor): Tensor => vae.encode(video.to({ dtype })).float();
   const latentsOf = windowLatents(windows, encode, { device, draws });
-  const teacher: Teacher<LevelLesson> = (random) => {
+  const teacher: Teacher<wanParts.LevelLesson> = (random) => {
     const chosen = windows.choose(batch_size, random.numbers);
-    return drawLevelLesson(latentsOf(chosen), windows.actions(chosen), settings, random.device);
+    return wanParts.drawLevelLesson(latentsOf(chosen), windows.actions(chosen), settings, random.device);
   };
   return { denoiser, training, teacher };
 }
 
-function newDenoiser(sizes: WanSizes, { device }: RecordedFrames, settings: WanDenoiserSettings): WanDiT {
-  const denoiser = new WanDiT(sizes, { device });
+function newDenoiser(
+  sizes: wanParts.WanSizes,
+  { device }: RecordedFrames,
+  settings: WanDenoiserSettings,
+): wanParts.WanDiT {
+  const denoiser = new wanParts.WanDiT(sizes, { device });
   initialise(denoiser, settings.seed, (name) => name === "head.head.weight");
   if (settings.init_from) {
     const source = join(settings.init_from, wanFiles.denoiser);

@@ -1,7 +1,7 @@
 /** Recorded frames as a Wan world's video autoencoder shows them: with the frames before them. */
 import { join } from "node:path";
 import { cat, type DType, noGrad, scope, type Tensor } from "#tensor";
-import { loadWanAutoencoder, readWanSizes, type WanVAE } from "#worlds";
+import { wanParts } from "#worlds";
 import { type RecordedFrames, rowIndex } from "../frames/recorded-frames.ts";
 import { blurred } from "../learning/blurred.ts";
 import { asImagined } from "../open-world.ts";
@@ -10,15 +10,15 @@ import { wanFiles } from "./files.ts";
 import { lastPictures, newPictures } from "./windows.ts";
 
 interface Opened {
-  readonly vae: WanVAE;
+  readonly vae: wanParts.WanVAE;
   readonly dtype: DType;
 }
 
 export function throughVideoAutoencoder(world: string, frames: RecordedFrames): ThroughAutoencoder {
   const { device } = frames;
-  const sizes = readWanSizes(join(world, wanFiles.denoiser));
+  const sizes = wanParts.readWanSizes(join(world, wanFiles.denoiser));
   const { dtype = "float32" } = asImagined(device);
-  const vae = loadWanAutoencoder(join(world, wanFiles.autoencoder), sizes, { device, dtype });
+  const vae = wanParts.loadAutoencoder(join(world, wanFiles.autoencoder), sizes, { device, dtype });
   return { rows: throughVideo({ vae, dtype }, frames), episode: episodeThroughVideo({ vae, dtype }, frames) };
 }
 

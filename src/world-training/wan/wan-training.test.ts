@@ -6,7 +6,7 @@ import { test } from "node:test";
 import { readSafetensors } from "#formats";
 import { xorshift32 } from "#random";
 import { cat, noGrad, type Tensor, tensor } from "#tensor";
-import { loadWanAutoencoder, readWanSizes } from "#worlds";
+import { wanParts } from "#worlds";
 import { tinyRecording } from "../../../test/support/tiny-recording.ts";
 import { RecordedFrames } from "../frames/recorded-frames.ts";
 import { openWorld, recognizedWorld } from "../open-world.ts";
@@ -122,7 +122,9 @@ test("an episode is seen through a Wan autoencoder chunk by chunk, and each reme
   const seen = throughVideoAutoencoder(world, frames).episode({ first, length });
   assert.deepEqual(seen.shape, [length, 3, 16, 16]); // 12 actions: one chunk and a half
   const model = join(world, "model-00001.safetensors");
-  const vae = loadWanAutoencoder(join(world, "Wan2.2_VAE.pth"), readWanSizes(model), { device: "cpu" });
+  const vae = wanParts.loadAutoencoder(join(world, "Wan2.2_VAE.pth"), wanParts.readWanSizes(model), {
+    device: "cpu",
+  });
   const largest = (x: Tensor): number => Number(x.abs().amax().item());
   const rows = (from: number, count: number): Tensor =>
     frames.pick(

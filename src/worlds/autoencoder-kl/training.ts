@@ -41,7 +41,7 @@ export function autoencoderLoss(
  * Gives latents zero mean and unit spread in each channel, by folding shift and scale into the two 1×1 convolutions around
  * them: what is decoded stays the same, and the published `scaling_factor` can be 1.
  */
-export function standardiseLatents(vae: AutoencoderKL, pictures_NCHW: Tensor): void {
+export function standardizeLatents(vae: AutoencoderKL, pictures_NCHW: Tensor): void {
   noGrad(() =>
     scope(() => {
       const { mean } = vae.posterior(pictures_NCHW);
