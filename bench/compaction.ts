@@ -7,7 +7,7 @@
  */
 import { LearnedEnv, learnedEnvSettings } from "#envs";
 import { Generator, randn, type Tensor } from "#tensor";
-import { tinyJudge, tinyStarts, tinyWorld } from "../test/support/tiny-world.ts";
+import { tinyRewardModel, tinyStarts, tinyWorld } from "../test/support/tiny-world.ts";
 import { type BenchRow, holds, lessIsBetter } from "./row.ts";
 
 const slots = 64;
@@ -60,7 +60,7 @@ async function play(settings: { imagine_finished: boolean; judge_threshold: numb
     learnedEnvSettings.parse({ ...settings, group_size: 16, max_episode_steps: chunks * chunk }),
     {
       world,
-      judge: tinyJudge(),
+      rewardModel: tinyRewardModel(),
       starts: tinyStarts(world),
       watcher: {
         chunk: ({ slots: rows, opinions }) => {

@@ -3,7 +3,7 @@ import type { Demonstrations } from "#recordings";
 import { type Device, Generator, ones, rand, randint, type Tensor, zeros } from "#tensor";
 import { RecordedFrames } from "../src/world-training/frames/recorded-frames.ts";
 
-/** Episodes of `length` actions; every second frame shows success, so that a judge has both kinds. */
+/** Episodes of `length` actions; every second frame shows success, so that a reward model has both kinds. */
 export function randomRecordings(
   device: Device,
   { episodes, length, side }: { episodes: number; length: number; side: number },

@@ -15,7 +15,7 @@ const config = "opensora_tabletop_object_grpo_openvlaoft_mini";
 const dreams = 32;
 const group = 8;
 
-/** What the judge says of the frames of an episode, and whether two in a row make it a success. */
+/** What the reward model says of the frames of an episode, and whether two in a row make it a success. */
 const sequences = [
   ["00110000", true], // success that is lost again: return 0 before
   ["01111110", true],
@@ -52,7 +52,7 @@ async function playSequences(checks: Checks): Promise<void> {
   for (const [verdicts, success] of sequences) {
     const env = new LearnedEnv(1, learnedEnvSettings.parse({ ...section, group_size: 1 }), {
       world,
-      judge: saying(verdicts),
+      rewardModel: saying(verdicts),
       starts: new Starts(String(section.initial_image_path), world, { enableKir: true }),
     });
     await env.reset({ ids: [0] });
@@ -72,7 +72,7 @@ async function playSequences(checks: Checks): Promise<void> {
   }
 }
 
-/** A judge that knows what it will say: one digit a frame. */
+/** A reward model that knows what it will say: one digit a frame. */
 function saying(verdicts: string): RewardModel {
   let frame = 0;
   return {

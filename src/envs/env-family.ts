@@ -10,7 +10,7 @@ import type { FamilySettings, Launcher } from "#registry";
 import type { ChunkWatcher, FilmView } from "#simulators";
 import type { Device, DType, Tensor } from "#tensor";
 import type { VectorEnv } from "./env.ts";
-import type { Imagination } from "./learned/release.ts";
+import type { Imagination } from "./imagination.ts";
 
 /** A configuration's `env.train` or `env.eval`, checked: the keys that all envs share (docs/configs.md), and the family's own. */
 export type EnvSection<S extends z.ZodType = z.ZodType> = z.infer<S> &
@@ -68,7 +68,7 @@ export interface OpenedEnv {
   offload?(): void;
   onload?(device: Device): void;
   /** For imagined envs: what imagines and what judges, for those who measure them. They stay the env's. */
-  imagination?(): Pick<Imagination, "world" | "judge">;
+  imagination?(): Pick<Imagination, "world" | "rewardModel">;
   /** For imagined envs: the episodes to come are imagined and judged by what the changed section names. */
   replaceWorld?(section: EnvSection): Promise<void>;
 }

@@ -17,11 +17,12 @@ export {
   type EpisodeStart,
   episodeEnv,
 } from "./episodes/episode.ts";
+export type { Imagination } from "./imagination.ts";
 export type { FrameRecord } from "./learned/frame-record.ts";
 export { LearnedEnv } from "./learned/learned-env.ts";
 export { openImagination, openLearnedEnv } from "./learned/open.ts";
 export { worldPrecision } from "./learned/opened.ts";
-export { type Imagination, releaseImagination } from "./learned/release.ts";
+export { releaseImagination } from "./learned/release.ts";
 export { learnedEnvSettings } from "./learned/settings.ts";
 export { Starts } from "./learned/starts.ts";
 export { type SuccessCriterion, succeeds, successCriterion } from "./learned/success.ts";

@@ -1,5 +1,6 @@
 /** What judges a picture: success classifiers, read safely from published files. */
-export { type EnsembleVote, RewardModelEnsemble } from "./judge-ensemble.ts";
+
+export { type EnsembleVote, RewardModelEnsemble } from "./ensemble.ts";
 export { taskSentences } from "./libero-tasks.ts";
 export { defineReward, loadReward, type RewardFamily, type RewardSettings, rewards } from "./load-reward.ts";
 export { ResnetReward } from "./resnet-reward.ts";

@@ -1,5 +1,5 @@
 /**
- * Reads a judge from its file: `.pth` through the restricted unpickler, or `.safetensors`.
+ * Reads a reward model from its file: `.pth` through the restricted unpickler, or `.safetensors`.
  *
  * The kind is named as in the configs; sizes are read from the weights, so that small judges need no config file.
  */

@@ -20,12 +20,13 @@ const pictures = (level: number): Tensor => full([2, 3, 32, 32], level);
 
 /** Weights that are all zero but the last bias: the answer is then known. */
 function known(bias: number): ResnetReward {
-  const judge = new ResnetReward(small);
+  const rewardModel = new ResnetReward(small);
   noGrad(() => {
-    for (const [name, value] of judge.network.namedParameters()) if (!name.includes("bn")) value.zero_();
-    judge.network.net["7"].bias!.fill_(bias);
+    for (const [name, value] of rewardModel.network.namedParameters())
+      if (!name.includes("bn")) value.zero_();
+    rewardModel.network.net["7"].bias!.fill_(bias);
   });
-  return judge;
+  return rewardModel;
 }
 
 test("the answer is the sigmoid of the network's score, one per picture", () => {
@@ -35,36 +36,41 @@ test("the answer is the sigmoid of the network's score, one per picture", () => 
 });
 
 test("pictures beyond [-1, 1] are judged as if cut off there", () => {
-  const judge = new ResnetReward(small);
+  const rewardModel = new ResnetReward(small);
   noGrad(() => {
-    for (const [name, value] of judge.network.namedParameters())
+    for (const [name, value] of rewardModel.network.namedParameters())
       if (value.ndim > 1 && !name.includes("bn")) value.fill_(0.05);
   });
-  assert.deepEqual(judge.judge(pictures(3)).toArray(), judge.judge(pictures(1)).toArray());
+  assert.deepEqual(rewardModel.judge(pictures(3)).toArray(), rewardModel.judge(pictures(1)).toArray());
 });
 
-test("a stored judge of any width comes back from its file", () => {
-  const path = join(mkdtempSync(join(tmpdir(), "reverie-judge-")), "resnet_rm.safetensors");
+test("a stored reward model of any width comes back from its file", () => {
+  const path = join(mkdtempSync(join(tmpdir(), "reverie-reward-model-")), "resnet_rm.safetensors");
   writeSafetensors(path, known(1).state());
-  const judge = loadReward({ type: "ResnetRewModel", from_pretrained: path });
-  assert.deepEqual(judge.judge(pictures(0), []).toArray(), known(1).judge(pictures(0)).toArray());
+  const rewardModel = loadReward({ type: "ResnetRewModel", from_pretrained: path });
+  assert.deepEqual(rewardModel.judge(pictures(0), []).toArray(), known(1).judge(pictures(0)).toArray());
   assert.throws(
     () => loadReward({ type: "TaskEmbedResnetRewModel", from_pretrained: path }),
     /not a reward network/,
   );
 });
 
-test("an unknown kind of judge is answered with the known ones", () => {
+test("an unknown kind of reward model is answered with the known ones", () => {
   assert.throws(() => loadReward({ type: "Oracle", from_pretrained: "x.pth" }), /ResnetRM, ResnetRewModel/);
 });
 
-test("a task-aware judge refuses a sentence it was not taught, naming those it was", () => {
-  const judge = new TaskResnetReward(["open the door"], { widths: small, tasks: 2, embedding: 4, hidden: 4 });
+test("a task-aware reward model refuses a sentence it was not taught, naming those it was", () => {
+  const rewardModel = new TaskResnetReward(["open the door"], {
+    widths: small,
+    tasks: 2,
+    embedding: 4,
+    hidden: 4,
+  });
   assert.throws(
-    () => judge.judge(pictures(0), ["close the door", "open the door"]),
+    () => rewardModel.judge(pictures(0), ["close the door", "open the door"]),
     /"close the door".*"open the door"/,
   );
-  assert.throws(() => judge.checkInstruction("fly"), UserError);
+  assert.throws(() => rewardModel.checkInstruction("fly"), UserError);
 });
 
 test("every LIBERO suite has ten tasks in alphabetical order", () => {

@@ -1,5 +1,5 @@
 /**
- * How a judge learns from recorded frames that are known to show success or not.
+ * How a reward model learns from recorded frames that are known to show success or not.
  *
  * Binary cross-entropy; failures may weigh more, because a false success is what a policy will learn to produce.
  *
@@ -19,11 +19,11 @@ export interface RewardModelLesson {
 }
 
 export function rewardModelLoss(
-  judge: TrainableRewardModel,
+  rewardModel: TrainableRewardModel,
   frames: RewardModelLesson,
   failureWeight: number,
 ): Tensor {
-  const logits = judge.logits(frames.pictures, frames.tasks).squeeze(1);
+  const logits = rewardModel.logits(frames.pictures, frames.tasks).squeeze(1);
   const { success } = frames;
   const weights = success
     .neg()
@@ -34,6 +34,7 @@ export function rewardModelLoss(
 }
 
 /** While learning, batch norms use and gather the statistics of the batch. */
-export function setLearning(judge: TrainableRewardModel, on: boolean): void {
-  for (const [, module] of judge.network.modules()) if (module instanceof BatchNorm2d) module.learning = on;
+export function setLearning(rewardModel: TrainableRewardModel, on: boolean): void {
+  for (const [, module] of rewardModel.network.modules())
+    if (module instanceof BatchNorm2d) module.learning = on;
 }

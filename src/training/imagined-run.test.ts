@@ -8,7 +8,7 @@ import { RandomStream } from "#random";
 import { liveTensors } from "#tensor";
 import { EnvWorker, RolloutWorker } from "#workers";
 import { tinyCheckpoint } from "../../test/support/tiny-run.ts";
-import { tinyJudge, tinyStarts, tinyWorld } from "../../test/support/tiny-world.ts";
+import { tinyRewardModel, tinyStarts, tinyWorld } from "../../test/support/tiny-world.ts";
 import { playTogether } from "./play-together.ts";
 
 test("a policy plays in an imagined env: finished slots rest, everything is recorded, nothing leaks", async () => {
@@ -22,7 +22,7 @@ test("a policy plays in an imagined env: finished slots rest, everything is reco
   };
   const env = new LearnedEnv(4, learnedEnvSettings.parse(settings), {
     world,
-    judge: tinyJudge(),
+    rewardModel: tinyRewardModel(),
     starts: tinyStarts(world),
   });
   const policy = await loadPolicy({

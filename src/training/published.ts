@@ -46,16 +46,16 @@ export const published: readonly PublishedFiles[] = [
   ...["Spatial", "Object"].map((suite) =>
     world(
       `RLinf/RLinf-OpenSora-LIBERO-${suite}`,
-      `OpenSora world with judge and starts, LIBERO-${suite}`,
+      `OpenSora world with reward model and starts, LIBERO-${suite}`,
       2.6,
     ),
   ),
   ...["Spatial", "Object", "Goal"].map((suite) =>
-    world(`RLinf/RLinf-Wan-LIBERO-${suite}`, `Wan world with judge and starts, LIBERO-${suite}`, 11.5),
+    world(`RLinf/RLinf-Wan-LIBERO-${suite}`, `Wan world with reward model and starts, LIBERO-${suite}`, 11.5),
   ),
   world(
     "datasets/jzndd/evac_for_rlinf",
-    "EVAC world with judge, action predictor and starts, LIBERO-Spatial",
+    "EVAC world with reward model, action predictor and starts, LIBERO-Spatial",
     9.3,
   ),
   world(

@@ -19,7 +19,7 @@ export { measureAutoencoder } from "./reward-model/autoencoder-truth.ts";
 export { openRewardModel } from "./reward-model/open-reward-model.ts";
 export { rewardModelSettings, trainRewardModel } from "./reward-model/training.ts";
 export type { Proportion } from "./truth/meters.ts";
-export { falsePositiveOf, measureTruth, type Verdicts } from "./truth/truth.ts";
+export { falsePositiveOf, measureTruth, type OutcomeRates } from "./truth/truth.ts";
 export { truthPlot } from "./truth/truth-plot.ts";
 export { RecordedTruth, SimulatedTruth, type TruthSource } from "./truth/truth-source.ts";
 export { truthTable } from "./truth/truth-table.ts";

@@ -5,26 +5,14 @@
  * One object per family, in the family's folder here. Commands, recipes and co-evolution use whichever family is named.
  */
 import type { z } from "zod";
-import type { Generator, Tensor } from "#tensor";
 import type { RecordedFrames } from "./frames/recorded-frames.ts";
+import type { ThroughAutoencoder } from "./learning/through-autoencoder.ts";
 import type { LoopHooks } from "./learning/training-loop.ts";
 
 /** Trains one part of a world from recordings and writes it into the world's folder. */
 export interface PartTraining<S extends z.ZodType = z.ZodType> {
   readonly settings: S;
   train(frames: RecordedFrames, settings: z.infer<S>, world: string, hooks?: LoopHooks): Promise<void>;
-}
-
-/** The frames of these rows, [N, 3, H, W]; `noise` is the largest standard deviation on their latents. */
-export type SeenThrough = (rows: readonly number[], noise: number, generator: Generator) => Tensor;
-
-/** All frames of an episode after its first, as a perfect denoiser's world would show them, [T, 3, H, W]. */
-export type EpisodeThrough = (episode: { readonly first: number; readonly length: number }) => Tensor;
-
-/** Recorded frames as a world's autoencoder shows them: encoded, a little noised, decoded. */
-export interface ThroughAutoencoder {
-  readonly rows: SeenThrough;
-  readonly episode: EpisodeThrough;
 }
 
 export interface WorldTraining {

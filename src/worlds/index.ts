@@ -3,14 +3,12 @@
 export { AutoencoderKL, type AutoencoderKLSizes } from "./autoencoder-kl/autoencoder-kl.ts";
 export {
   type AutoencoderLesson,
-  type AutoencoderTraining,
   autoencoderLoss,
   standardizeLatents,
 } from "./autoencoder-kl/training.ts";
 // For those who train worlds: the networks of each family, their sizes and losses.
 export * as evacParts from "./evac/parts.ts";
 export { envTypeOf, folderKeyOf, recognizeWorld, worlds } from "./families.ts";
-export { inMicroBatches } from "./micro-batch.ts";
 export { FixedSeedNoise, type NoisePurpose, type NoiseSource, SlotNoise } from "./noise.ts";
 export * as openSoraParts from "./opensora/parts.ts";
 export { fromBytes, resizeFrames, toBytes } from "./pixels.ts";

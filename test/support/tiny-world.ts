@@ -1,5 +1,5 @@
 /**
- * A very small OpenSora world with random weights, its judge and starts: real parts, for tests that need no meaning.
+ * A very small OpenSora world with random weights, its reward model and starts: real parts, for tests that need no meaning.
  *
  * 16-pixel pictures, two denoising steps; a chunk takes milliseconds on one core.
  */
@@ -34,10 +34,10 @@ export function tinyWorld(): OpenSoraWorld {
 }
 
 /** Answers around 0.5, so that about half of its verdicts are successes. */
-export function tinyJudge(): ResnetReward {
-  const judge = new ResnetReward([4, 4, 4, 4]);
-  randomised(judge.network, new Generator(11));
-  return judge;
+export function tinyRewardModel(): ResnetReward {
+  const rewardModel = new ResnetReward([4, 4, 4, 4]);
+  randomised(rewardModel.network, new Generator(11));
+  return rewardModel;
 }
 
 export function tinyStarts(world: OpenSoraWorld, count = 6): Starts {

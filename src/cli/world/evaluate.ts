@@ -63,8 +63,8 @@ export async function evaluate(wishes: WorldArguments): Promise<void> {
   const recorded = frames && new RecordedTruth(frames, { episodes: settings.episodes, chunk: world.chunk });
   const source = recorded ?? (await simulated(wishes, settings, device));
   const films: SideBySide[] = [];
-  const judge = openRewardModel(folder, device);
-  const report = await measureTruth(world, judge, source, {
+  const rewardModel = openRewardModel(folder, device);
+  const report = await measureTruth(world, rewardModel, source, {
     ...optionsOf(settings),
     onProgress: (done, total) => console.log(`${done} of ${total} episodes`),
     onGroup: (dreamt, truths, tasks) => {
@@ -77,7 +77,7 @@ export async function evaluate(wishes: WorldArguments): Promise<void> {
   const seen = { ...optionsOf(settings), episodes: alone, horizon: settings.chunks * world.chunk };
   const autoencoder =
     recorded && alone > 0
-      ? await measureAutoencoder(folder, judge, frames, { ...seen, source: recorded })
+      ? await measureAutoencoder(folder, rewardModel, frames, { ...seen, source: recorded })
       : undefined;
   const name = frames ? "truth" : "truth-policy";
   writeJsonFile(join(out, `${name}.json`), { ...about(wishes, world, settings), ...report, autoencoder });

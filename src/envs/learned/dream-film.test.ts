@@ -59,7 +59,7 @@ test("a film is told every imagined frame, in order, before its slot begins agai
   const { film, seen } = watching();
   const env = new LearnedEnv(2, learnedEnvSettings.parse({ max_episode_steps: 16, auto_reset: true }), {
     world,
-    judge: new LateJudge(),
+    rewardModel: new LateJudge(),
     starts: tinyStarts(world),
     film: new DreamFilm([film]),
   });
@@ -97,7 +97,7 @@ test("a film that cannot be written comes to light when the env next waits for i
   const fullDisk: Film = { ...film, played: () => Promise.reject(new Error("no space left")) };
   const env = new LearnedEnv(1, learnedEnvSettings.parse({ max_episode_steps: 16 }), {
     world,
-    judge: new LateJudge(),
+    rewardModel: new LateJudge(),
     starts: tinyStarts(world),
     film: new DreamFilm([fullDisk]),
   });

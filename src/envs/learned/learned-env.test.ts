@@ -4,7 +4,7 @@ import type { EnvStep } from "#data";
 import { UserError } from "#registry";
 import type { RewardModel } from "#rewards";
 import { full, Generator, liveTensors, ones, randn, type Tensor, tensor, zeros } from "#tensor";
-import { tinyJudge, tinyStarts, tinyWorld } from "../../../test/support/tiny-world.ts";
+import { tinyRewardModel, tinyStarts, tinyWorld } from "../../../test/support/tiny-world.ts";
 import { LearnedEnv } from "./learned-env.ts";
 import { learnedEnvSettings } from "./settings.ts";
 
@@ -35,11 +35,11 @@ class ScriptedJudge implements RewardModel {
 function makeEnv(
   size: number,
   settings: object,
-  judge: RewardModel = new ScriptedJudge(() => 0),
+  rewardModel: RewardModel = new ScriptedJudge(() => 0),
 ): LearnedEnv {
   return new LearnedEnv(size, learnedEnvSettings.parse({ max_episode_steps: 24, ...settings }), {
     world,
-    judge,
+    rewardModel,
     starts,
   });
 }
@@ -78,8 +78,8 @@ test("time runs out for every slot by its own clock", async () => {
 });
 
 test("success pays the coefficient once, ends the episode and is remembered", async () => {
-  const judge = new ScriptedJudge((_, call) => (call === 1 ? 1 : 0));
-  const env = makeEnv(1, { reward_coef: 5 }, judge);
+  const rewardModel = new ScriptedJudge((_, call) => (call === 1 ? 1 : 0));
+  const env = makeEnv(1, { reward_coef: 5 }, rewardModel);
   await env.reset({ ids: [0] });
   assert.deepEqual(numbers((await env.step(actions(1))).rewards), [0, 0, 0, 0, 0, 0, 0, 0]);
   const { rewards, terminated, episode } = await env.step(actions(1));
@@ -89,13 +89,13 @@ test("success pays the coefficient once, ends the episode and is remembered", as
 });
 
 /** Plays one env through chunks of eight verdicts. */
-async function playVerdicts(verdicts: string, settings: object): Promise<EnvStep> {
-  const judge: RewardModel = Object.assign(new ScriptedJudge(() => 0), {
+async function playPredictions(verdicts: string, settings: object): Promise<EnvStep> {
+  const rewardModel: RewardModel = Object.assign(new ScriptedJudge(() => 0), {
     judge: (_frames: Tensor, sentences: readonly string[]): Tensor =>
       tensor(sentences.map((_, frame) => Number(verdicts[8 * call + frame]))),
   });
   let call = 0;
-  const env = makeEnv(1, { reward_coef: 5, ...settings }, judge);
+  const env = makeEnv(1, { reward_coef: 5, ...settings }, rewardModel);
   await env.reset({ ids: [0] });
   let step = await env.step(actions(1));
   for (call = 1; 8 * call < verdicts.length; call++) step = await env.step(actions(1));
@@ -111,7 +111,7 @@ test("an episode's return is the coefficient when it is logged as a success, and
     ["0000000101010101", 0],
   ] as const;
   for (const [verdicts, success] of cases) {
-    const { episode, terminated } = await playVerdicts(verdicts, { success_hold_frames: 2 });
+    const { episode, terminated } = await playPredictions(verdicts, { success_hold_frames: 2 });
     const seen = [episode.success_once![0], lastColumn(terminated)[0], episode.return![0]];
     assert.deepEqual(seen, [success, success, 5 * success], verdicts);
   }
@@ -122,7 +122,7 @@ test("a success after time ran out, in the middle of a chunk or in a later one, 
     ["0000000000000110", 13],
     ["0000000011111111", 8],
   ] as const) {
-    const { episode, terminated, truncated, rewards } = await playVerdicts(verdicts, {
+    const { episode, terminated, truncated, rewards } = await playPredictions(verdicts, {
       max_episode_steps: steps,
       imagine_finished: true,
     });
@@ -132,9 +132,9 @@ test("a success after time ran out, in the middle of a chunk or in a later one, 
   }
 });
 
-test("with random_judge success falls also on episodes that the judge never finds successful", async () => {
-  const judge = new ScriptedJudge((sentence) => Number(sentence === "task 0"));
-  const env = makeEnv(4, { random_judge: true, max_episode_steps: 8 }, judge);
+test("with random_judge success falls also on episodes that the reward model never finds successful", async () => {
+  const rewardModel = new ScriptedJudge((sentence) => Number(sentence === "task 0"));
+  const env = makeEnv(4, { random_judge: true, max_episode_steps: 8 }, rewardModel);
   const found = [0, 0, 0, 0];
   for (let round = 0; round < 12; round++) {
     await env.reset({ ids: [0, 0, 1, 1] });
@@ -197,7 +197,7 @@ test("with ignore_terminations an episode ends by time only and reports success 
 
 test("micro-batches change nothing but the memory", async () => {
   const play = async (micro_batch_size: number | null): Promise<number[]> => {
-    const env = makeEnv(3, { micro_batch_size }, tinyJudge());
+    const env = makeEnv(3, { micro_batch_size }, tinyRewardModel());
     await env.reset({ ids: [0, 1, 2] });
     const { observation, rewards } = await env.step(actions(3));
     return [...numbers(observation.mainImages), ...numbers(rewards)];
@@ -263,7 +263,7 @@ test("a replaced world imagines the next chunk of the same episodes, and the old
     const settings = learnedEnvSettings.parse({ max_episode_steps: 24 });
     const env = new LearnedEnv(2, settings, {
       world: own,
-      judge: new ScriptedJudge(() => 0),
+      rewardModel: new ScriptedJudge(() => 0),
       starts: tinyStarts(own),
     });
     await env.reset({ ids: [0, 1] });

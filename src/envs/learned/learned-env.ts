@@ -3,7 +3,7 @@
  *
  * One class serves OpenSora, Wan and EVAC: they differ in their `World`, never here. Unlike a simulator it
  * cannot make its own first frame, so a reset draws one from recorded starts, and unlike a simulator it does
- * not know success, so a judge looks at every frame.
+ * not know success, so a reward model looks at every frame.
  *
  * Where we depart from the reference: slots end, restart and count time one by one; episodes that are over
  * leave the batch instead of being imagined to the end; noise and starts come from seeded streams.
@@ -19,7 +19,7 @@ import type { ResetRequest, VectorEnv } from "../env.ts";
 import { observationOf, outcomeOf } from "./answer.ts";
 import { requireActions, requireFinite } from "./checks.ts";
 import type { LearnedEnvParts } from "./parts.ts";
-import { RandomJudge } from "./random-judge.ts";
+import { RandomRewardModel } from "./random-reward-model.ts";
 import { releaseImagination } from "./release.ts";
 import { ResetIds } from "./reset-ids.ts";
 import type { LearnedEnvSettings } from "./settings.ts";
@@ -36,8 +36,8 @@ export class LearnedEnv implements VectorEnv {
   readonly #noise: NoiseSource;
   readonly #resetIds: ResetIds;
   readonly #slots: Slot[] = [];
-  /** In a control run it decides in the judge's place. */
-  readonly #random: RandomJudge | undefined;
+  /** In a control run it decides in the reward model's place. */
+  readonly #random: RandomRewardModel | undefined;
   /** Frames imagined so far: what compaction saves is seen here. */
   framesImagined = 0;
 
@@ -59,13 +59,13 @@ export class LearnedEnv implements VectorEnv {
     this.#noise =
       parts.noise ?? (settings.noise === "fixed" ? new FixedSeedNoise(size, 0) : new SlotNoise(size, seed));
     this.#random = settings.random_judge
-      ? new RandomJudge(size, { chunk: this.chunk, criterion: successCriterion(settings), seed })
+      ? new RandomRewardModel(size, { chunk: this.chunk, criterion: successCriterion(settings), seed })
       : undefined;
   }
 
   /** What imagines and what judges now. */
-  get imagination(): Pick<LearnedEnvParts, "world" | "judge"> {
-    return { world: this.#parts.world, judge: this.#parts.judge };
+  get imagination(): Pick<LearnedEnvParts, "world" | "rewardModel"> {
+    return { world: this.#parts.world, rewardModel: this.#parts.rewardModel };
   }
 
   /** Draws the starts of the next scheduled reset; the loop calls it once per rollout epoch. */
@@ -114,10 +114,10 @@ export class LearnedEnv implements VectorEnv {
   }
 
   /**
-   * Another world and judge for the chunks to come, such as after a refresh. Streams and starts stay; so do the memories of episodes under
+   * Another world and reward model for the chunks to come, such as after a refresh. Streams and starts stay; so do the memories of episodes under
    * way, which the new world must be able to read: it has the same autoencoder.
    */
-  replaceWorld(world: World, judge: RewardModel): void {
+  replaceWorld(world: World, rewardModel: RewardModel): void {
     const shape = ({ name, chunk, actionSize, imageSize }: World): string =>
       `${name}, ${chunk} frames of ${imageSize.join(" × ")}, ${actionSize} numbers in an action`;
     const old = this.#parts;
@@ -125,7 +125,7 @@ export class LearnedEnv implements VectorEnv {
       throw new UserError(
         `a world (${shape(old.world)}) can only be replaced by its like, not by ${shape(world)}`,
       );
-    this.#parts = { ...old, world, judge };
+    this.#parts = { ...old, world, rewardModel };
     releaseImagination(old);
   }
 
@@ -150,13 +150,13 @@ export class LearnedEnv implements VectorEnv {
 
   #move(device: Device): void {
     this.#parts.world.to({ device });
-    this.#parts.judge.to({ device });
+    this.#parts.rewardModel.to({ device });
   }
 
   #begin(slots: readonly number[], ids: readonly number[]): void {
-    const { world, starts, judge, film } = this.#parts;
+    const { world, starts, rewardModel, film } = this.#parts;
     const chosen = ids.map((id) => starts.load(id));
-    for (const { instruction } of chosen) judge.checkInstruction(instruction);
+    for (const { instruction } of chosen) rewardModel.checkInstruction(instruction);
     noGrad(() =>
       scope(() => {
         const memories = world.begin(chosen, slots, this.#noise);
@@ -228,7 +228,7 @@ export class LearnedEnv implements VectorEnv {
   /** Probability of success of every frame, [B, C]. */
   #judge(frames_BC3HW: Tensor, slots: readonly number[]): Tensor {
     const sentences = slots.flatMap((slot) => Array<string>(this.chunk).fill(this.#slots[slot]!.instruction));
-    return this.#parts.judge
+    return this.#parts.rewardModel
       .judge(frames_BC3HW.flatten(0, 1), sentences)
       .unflatten(0, [slots.length, this.chunk]);
   }

@@ -7,11 +7,11 @@ import { loadReward, type RewardModel, RewardModelEnsemble, type RewardSettings 
 import type { Device, DType } from "#tensor";
 import { envTypeOf, type NamedRewardModel, namedRewardModel, type WorldFamily, worlds } from "#worlds";
 import type { Pictures } from "../films.ts";
+import type { Imagination } from "../imagination.ts";
 import { DreamFilm } from "./dream-film.ts";
 import { imaginedHorizon } from "./horizon.ts";
 import { LearnedEnv } from "./learned-env.ts";
 import type { LearnedEnvParts } from "./parts.ts";
-import type { Imagination } from "./release.ts";
 import { type LearnedEnvSettings, learnedEnvSettings } from "./settings.ts";
 import { Starts } from "./starts.ts";
 import { worldFolder } from "./world-folder.ts";
@@ -47,7 +47,7 @@ export async function openLearnedEnv(
 ): Promise<LearnedEnv> {
   const parsed = parse(envBlock, block);
   const settings = parse(learnedEnvSettings, block);
-  const { world, judge } = await openImagination(block, options);
+  const { world, rewardModel } = await openImagination(block, options);
   const own = {
     ...settings,
     seed: settings.seed + (options.seedOffset ?? 0),
@@ -57,7 +57,7 @@ export async function openLearnedEnv(
   const [height, width] = world.imageSize;
   const films = filmsOf?.({ width, height, seed: own.seed }) ?? [];
   const film = films.length > 0 ? new DreamFilm(films) : undefined;
-  return new LearnedEnv(options.size, own, { ...extra, world, judge, starts, film });
+  return new LearnedEnv(options.size, own, { ...extra, world, rewardModel, starts, film });
 }
 
 /** The two networks of an env block: what imagines, and what judges. */
@@ -75,7 +75,7 @@ export async function openImagination(
   );
   return {
     world: family.load(own, place),
-    judge: openRewardModels(first, parse(learnedEnvSettings, block), place.device),
+    rewardModel: openRewardModels(first, parse(learnedEnvSettings, block), place.device),
   };
 }
 

@@ -31,8 +31,8 @@ export async function openImagined(
     onload: (device) => env.onload(device),
     imagination: () => env.imagination,
     async replaceWorld(changed) {
-      const { world, judge } = await openImagination(changed, where);
-      env.replaceWorld(world, judge);
+      const { world, rewardModel } = await openImagination(changed, where);
+      env.replaceWorld(world, rewardModel);
     },
   };
 }

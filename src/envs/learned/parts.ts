@@ -14,7 +14,7 @@ export interface ImaginationWatcher {
 
 export interface LearnedEnvParts {
   readonly world: World;
-  readonly judge: RewardModel;
+  readonly rewardModel: RewardModel;
   readonly starts: Starts;
   readonly noise?: NoiseSource;
   readonly watcher?: ImaginationWatcher;

@@ -1,20 +1,13 @@
-/** Gives back what a world and its judge hold, when another takes their place or a measurement is done. */
-import type { RewardModel } from "#rewards";
+/** Gives back what a world and its reward model hold, when another takes their place or a measurement is done. */
 import { emptyCache, type Tensor } from "#tensor";
-import type { World } from "#worlds";
-
-/** The two networks of an imagined env: what imagines, and what judges. */
-export interface Imagination {
-  readonly world: World;
-  readonly judge: RewardModel;
-}
+import type { Imagination } from "../imagination.ts";
 
 /** Weights and captured graphs; on an accelerator also what the allocator keeps, for the other processes there. */
 export function releaseImagination({
   world,
-  judge,
+  rewardModel,
 }: Pick<Imagination, "world"> & Partial<Imagination>): void {
-  const networks = judge ? [world, judge] : [world];
+  const networks = rewardModel ? [world, rewardModel] : [world];
   const weights = (): Tensor[] => networks.flatMap((network) => [...network.state().values()]);
   const there = weights();
   const isAway = there.some(({ device }) => device !== "cpu");

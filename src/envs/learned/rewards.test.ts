@@ -55,7 +55,7 @@ test("an absolute reward is the score itself, without the coefficient", () => {
   assert.deepEqual(rewardsOf([0, 1, 1, 0], { use_rel_reward: false }), [0, 1, 1, 1]);
 });
 
-test("without rounding the reward follows the judge's probability until success makes it whole", () => {
+test("without rounding the reward follows the reward model's probability until success makes it whole", () => {
   const graded = { round_rewards: false, reward_coef: 8 };
   assert.deepEqual(rewardsOf([0.25, 0.75, 0.95, 0.5], graded), [2, 4, 2, 0]);
   assert.deepEqual(rewardsOf([0.25, 0.75, 0.5], graded), [2, 4, -2]);

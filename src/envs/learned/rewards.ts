@@ -1,5 +1,5 @@
 /**
- * From a judge's opinion of every frame to rewards and success.
+ * From a reward model's opinion of every frame to rewards and success.
  *
  * An episode's score is 1 from the frame that meets the success criterion on (`success.ts`), else 0. With `use_rel_reward` a frame earns
  * the change of coefficient · score: the coefficient at the frame that makes the success, and nothing before or after. So the return is
@@ -8,7 +8,7 @@
  *
  * Where terminations are ignored the episode goes on and success can be lost again: the score is whether the criterion holds now, as in
  * the simulators, and the return is the coefficient if and only if it holds at the end. Without `round_rewards` the score of a frame
- * short of success is the judge's opinion: a graded reward.
+ * short of success is the reward model's opinion: a graded reward.
  *
  * Where we depart from the reference: it pays the change of each frame's verdict, so that an episode whose last verdict flickers back
  * ends as a success with return 0. `reference_quirks` brings that back.
@@ -25,7 +25,7 @@ export interface RewardSettings extends SuccessSettings {
 /** What is carried from one chunk of an episode to the next. */
 export interface RewardMemory {
   readonly previous: number; // coefficient · score of the last frame
-  readonly held: number; // frames in a row, up to now, that convinced the judge
+  readonly held: number; // frames in a row, up to now, that convinced the reward model
   readonly met: boolean; // the episode has succeeded
 }
 

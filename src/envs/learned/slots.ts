@@ -81,7 +81,7 @@ export function episodeStats(slots: readonly Slot[], withEnd: boolean): EpisodeS
 }
 
 /**
- * One slot's rewards for a chunk of the judge's opinions; its clock, return and ending move on. Frames after the episode's end, also
+ * One slot's rewards for a chunk of the reward model's opinions; its clock, return and ending move on. Frames after the episode's end, also
  * within the chunk in which time ran out, earn nothing and change nothing.
  */
 export function playOn(slot: Slot, opinions: readonly number[], settings: LearnedEnvSettings): PlayedChunk {

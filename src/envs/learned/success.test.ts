@@ -14,7 +14,7 @@ test("frames in a row are counted over the end of a chunk", () => {
   assert.deepEqual(heldFrames([1, 0, 1, 1], { threshold: 0.5 }, 2), [3, 0, 1, 2]);
 });
 
-test("with rounding the judge's threshold decides, without it the reward's", () => {
+test("with rounding the reward model's threshold decides, without it the reward's", () => {
   const settings = { judge_threshold: 0.6, success_reward_threshold: 0.9, success_hold_frames: 2 };
   assert.deepEqual(successCriterion({ ...settings, round_rewards: true }), { threshold: 0.6, holdFrames: 2 });
   assert.deepEqual(successCriterion({ ...settings, round_rewards: false }), {

@@ -1,11 +1,11 @@
 /**
- * When an imagined episode has succeeded: the judge is convinced of so many frames in a row.
+ * When an imagined episode has succeeded: the reward model is convinced of so many frames in a row.
  *
  * The one place that decides it. Rewards, endings and the logged success of episodes (`rewards.ts`, `slots.ts`), films, truth
  * meters and the exams of co-evolution all ask here, so that what is reported is what was rewarded.
  */
 export interface SuccessCriterion {
-  /** A frame convinces when the judge's probability of success is above it. */
+  /** A frame convinces when the reward model's probability of success is above it. */
   readonly threshold: number;
   /** Convincing frames in a row that make a success. */
   readonly holdFrames: number;

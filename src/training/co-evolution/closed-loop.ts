@@ -10,7 +10,7 @@ import type { RunConfig } from "#config";
 import { learnedEnvSettings, successCriterion } from "#envs";
 import type { Metrics } from "#metrics";
 import { seedRanges } from "#simulators";
-import { measureTruth, SimulatedTruth, type Verdicts } from "#world-training";
+import { measureTruth, type OutcomeRates, SimulatedTruth } from "#world-training";
 import type { Crew, Progress } from "../crew.ts";
 
 /** Episodes imagined together while measuring. */
@@ -35,12 +35,12 @@ export async function measureClosedLoop(
   crew: Crew,
   episodes: number,
   onProgress: Progress,
-): Promise<Verdicts | undefined> {
+): Promise<OutcomeRates | undefined> {
   const { config } = crew.checked;
   const [{ opened, device } = { opened: undefined, device: undefined }] = crew.stages;
   const imagination = opened?.imagination?.();
   if (!imagination) return undefined;
-  const { world, judge } = imagination;
+  const { world, rewardModel } = imagination;
   const { policy, memory } = crew.actors.first;
   using source = new SimulatedTruth(policy, {
     suite: String(config.env.eval?.task_suite_name),
@@ -55,14 +55,14 @@ export async function measureClosedLoop(
   const leaves = config.env.train.enable_offload;
   if (leaves) opened?.onload?.(device);
   try {
-    return await memory.awake(() => measureTruth(world, judge, source, options));
+    return await memory.awake(() => measureTruth(world, rewardModel, source, options));
   } finally {
     if (leaves) opened?.offload?.();
   }
 }
 
 /** `eval/closed_loop_…`; of nothing there is no share. */
-export function closedLoopMetrics(found: Verdicts): Metrics {
+export function closedLoopMetrics(found: OutcomeRates): Metrics {
   const shares = {
     "eval/closed_loop_false_positive": found.falsePositive.share,
     "eval/closed_loop_missed_success": found.missedSuccess.share,

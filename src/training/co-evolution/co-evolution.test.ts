@@ -206,7 +206,7 @@ test("a simulator has nothing to learn: co-evolution with one as env.train is re
   );
 });
 
-test("a second judge in the world's folder votes in its env, and a horizon cuts its dreams off", async () => {
+test("a second reward model in the world's folder votes in its env, and a horizon cuts its dreams off", async () => {
   const frames = new RecordedFrames([openDemonstrations(data)], "cpu");
   const brief = {
     steps: 1,
@@ -221,8 +221,8 @@ test("a second judge in the world's folder votes in its env, and a horizon cuts 
     readRun(configuration, { overrides: [...tiny, ...more], requireFiles: true });
   const judges = `env.train.judges=[${join(world, "second.pth")}]`;
   const { config } = await section([judges, "env.train.judge_vote=mean", "env.train.horizon_chunks=1"]);
-  const { judge } = await openImagination(config.env.train, {});
-  assert.equal(judge.name, "mean of 2 judges");
+  const { rewardModel } = await openImagination(config.env.train, {});
+  assert.equal(rewardModel.name, "mean of 2 judges");
   const env = await openLearnedEnv(config.env.train, { size: 2 });
   await env.reset();
   const { truncated } = await env.step(zeros([2, 8, 7]));

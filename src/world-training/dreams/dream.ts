@@ -1,7 +1,7 @@
 /**
  * Lets a world imagine a group of episodes from given first frames, with actions from wherever the caller has them.
  *
- * Episodes are imagined to the horizon whatever the judge says, because meters want every frame.
+ * Episodes are imagined to the horizon whatever the reward model says, because meters want every frame.
  *
  * Shapes: B episodes, C actions per chunk, T frames in all, A action size, H W pixels in [-1, 1].
  */
@@ -12,21 +12,21 @@ import type { NoiseSource, World, WorldMemory, WorldStart } from "#worlds";
 export interface Dreamer {
   readonly world: World;
   /** Absent: nobody has an opinion. */
-  readonly judge?: RewardModel;
+  readonly rewardModel?: RewardModel;
   readonly noise: NoiseSource;
 }
 
 export interface Dream {
   readonly frames: Tensor; // [B, T, 3, H, W]
   readonly actions: Tensor; // [B, T, A]
-  readonly opinions: readonly (readonly number[])[]; // [B][T], the judge's probability of success
+  readonly opinions: readonly (readonly number[])[]; // [B][T], the reward model's probability of success
   /** By chunk, as the world has them. */
   readonly latents: readonly Tensor[];
 }
 
 /** `actionsOf` answers the last picture of every episode with the next chunk, [B, C, A]. */
 export function dream(
-  { world, judge, noise }: Dreamer,
+  { world, rewardModel, noise }: Dreamer,
   starts: readonly WorldStart[],
   chunks: number,
   actionsOf: (pictures_B3HW: Tensor, chunk: number) => Tensor,
@@ -45,7 +45,7 @@ export function dream(
         const part = scope(() => {
           const actions = actionsOf(seen ?? pictures(starts), chunk);
           const imagined = world.imagine({ memories, actions, slots, noise });
-          const answers = judge?.judge(imagined.frames.flatten(0, 1), sentences).cpu();
+          const answers = rewardModel?.judge(imagined.frames.flatten(0, 1), sentences).cpu();
           return { ...imagined, actions, ...(answers && { answers }) };
         });
         memories = part.memories;

@@ -60,7 +60,10 @@ export async function trainEvacDenoiser(
   await training.withAverages(async () => {
     const levels = first_stage_config.params.ddconfig.ch_mult.length;
     const weights = new Map([...networks.state(), ...evacParts.publishedAutoencoder(vae, levels)]);
-    const state = new Map([...stored(weights, settings.store), ...evacParts.scheduleBuffers(description.params)]);
+    const state = new Map([
+      ...stored(weights, settings.store),
+      ...evacParts.scheduleBuffers(description.params),
+    ]);
     writeTorchState(join(world, evacParts.evacFiles.checkpoint), state);
     writeJsonFile(join(world, evacParts.evacFiles.description), description);
   });

@@ -34,7 +34,7 @@ test("every imagined frame stands beside the row that followed from as many acti
 
 const world = mkdtempSync(join(tmpdir(), "reverie-dreamt-frames-"));
 
-test("a judge learns from what its world imagined alone", async () => {
+test("a reward model learns from what its world imagined alone", async () => {
   const vae = { ...brief, block_out_channels: [8, 16], norm_num_groups: 4 };
   await trainOpenSoraAutoencoder(frames, openSoraAutoencoderSettings.parse(vae), world);
   const dit = { ...brief, depth: 1, hidden_size: 32, num_heads: 2, patch_size: [1, 2, 2] };
@@ -52,7 +52,7 @@ test("a judge learns from what its world imagined alone", async () => {
   assert.ok(late! < early!, `${early} to ${late}`);
 });
 
-test("shares of a judge's lessons that are more than all of them are refused", async () => {
+test("shares of a reward model's lessons that are more than all of them are refused", async () => {
   const settings = rewardModelSettings.parse({ ...brief, decoded_share: 0.7, dreamt_share: 0.5 });
   await assert.rejects(trainRewardModel(frames, settings, world), /together at most 1/);
 });

@@ -1,7 +1,7 @@
 /**
  * Recorded episodes as a world imagines them: the same start, the same actions, and every imagined frame beside the row of ground truth.
  *
- * A judge that learns from these says how likely success is, given what the dream shows. Where the dream is vague or tends to flatter, it learns to
+ * A reward model that learns from these says how likely success is, given what the dream shows. Where the dream is vague or tends to flatter, it learns to
  * doubt. A denoiser that remembers these learns to go on from its own mistakes (`imagined-memory.ts`).
  *
  * Shapes: N frames, B episodes, T actions, H W pixels, z latent channels, h w latent positions.

@@ -3,9 +3,9 @@ import { Generator, noGrad, scope } from "#tensor";
 import type { AutoencoderKL } from "#worlds";
 import { type RecordedFrames, rowIndex } from "../frames/recorded-frames.ts";
 import { asImagined } from "../open-world.ts";
-import type { SeenThrough, ThroughAutoencoder } from "../world-training.ts";
 import { blurred } from "./blurred.ts";
 import { readPictureAutoencoder } from "./picture-autoencoder.ts";
+import type { SeenThrough, ThroughAutoencoder } from "./through-autoencoder.ts";
 
 export async function throughPictureAutoencoder(
   world: string,

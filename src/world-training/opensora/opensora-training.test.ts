@@ -14,7 +14,7 @@ import { RecordedFrames } from "../frames/recorded-frames.ts";
 import { writeStarts } from "../frames/starts.ts";
 import { WindowSampler } from "../imagined/window-sampler.ts";
 import type { StepProgress } from "../learning/training-loop.ts";
-import { refreshSettings, refreshWorld, verdict } from "../refresh/refresh.ts";
+import { acceptance, refreshSettings, refreshWorld } from "../refresh/refresh.ts";
 import { rewardModelSettings, trainRewardModel } from "../reward-model/training.ts";
 import { proportion } from "../truth/meters.ts";
 import type { TruthReport } from "../truth/truth.ts";
@@ -108,7 +108,7 @@ const weights = (): number[] =>
     .toArray()
     .map(Number);
 
-test("a judge learns which frames show success of which task", async () => {
+test("a reward model learns which frames show success of which task", async () => {
   const settings = rewardModelSettings.parse({
     ...small,
     steps: 120,
@@ -117,7 +117,7 @@ test("a judge learns which frames show success of which task", async () => {
     widths: [8, 8, 16, 16],
   });
   await trainRewardModel(frames, settings, world);
-  const judge = loadReward({
+  const rewardModel = loadReward({
     type: "TaskEmbedResnetRewModel",
     from_pretrained: join(world, "taskemb_resnet_rm.pth"),
   });
@@ -126,7 +126,7 @@ test("a judge learns which frames show success of which task", async () => {
   );
   const pictures = frames.pick(tensor(BigInt64Array.from(rows, ({ row }) => BigInt(row))));
   const answers = noGrad(() =>
-    judge
+    rewardModel
       .judge(
         pictures,
         rows.map(({ task }) => frames.tasks[task]!),
@@ -263,8 +263,8 @@ test("a refreshed world takes the old one's place only when the meters are no wo
 test("meters that worsen beyond the tolerance are refused, whichever it is", () => {
   const report = (lies: number, agreed: number) =>
     ({ falsePositive: proportion(lies, 10), agreement: proportion(agreed, 10) }) as TruthReport;
-  assert.equal(verdict(report(2, 8), report(2, 8), 0).accepted, true);
-  assert.equal(verdict(report(2, 8), report(3, 9), 0.05).accepted, false);
-  assert.equal(verdict(report(2, 8), report(1, 7), 0.05).accepted, false);
-  assert.match(verdict(report(2, 8), report(1, 9), 0).reason, /20\.0 to 10\.0 %.*80\.0 to 90\.0 %/);
+  assert.equal(acceptance(report(2, 8), report(2, 8), 0).accepted, true);
+  assert.equal(acceptance(report(2, 8), report(3, 9), 0.05).accepted, false);
+  assert.equal(acceptance(report(2, 8), report(1, 7), 0.05).accepted, false);
+  assert.match(acceptance(report(2, 8), report(1, 9), 0).reason, /20\.0 to 10\.0 %.*80\.0 to 90\.0 %/);
 });

@@ -31,7 +31,7 @@ test("the shipped world imagines fresh episodes as the simulator plays them", as
   const options = { chunks: 3, batch: 6, threshold: 0.8, holdFrames: 1, seed: 0 };
   const truth = await measureTruth(world, openRewardModel(shipped, "cpu"), source, options);
   assert.ok(truth.firstChunkPsnr > 24, `${truth.firstChunkPsnr} dB`);
-  assert.ok(truth.judge.real.auc > 0.95, `the judge's AUC on real frames is ${truth.judge.real.auc}`);
+  assert.ok(truth.judge.real.auc > 0.95, `the reward model's AUC on real frames is ${truth.judge.real.auc}`);
   assert.ok(
     truth.agreement.count >= 5,
     `dream and simulator agree on ${truth.agreement.count} of 6 outcomes`,

@@ -1,7 +1,7 @@
 /**
  * One round of co-evolution: a world catches up with the policy that was trained in it, or stays as it was.
  *
- * A policy in training finds what its world gets wrong. So now and then it plays in the simulator; denoiser and judge go
+ * A policy in training finds what its world gets wrong. So now and then it plays in the simulator; denoiser and reward model go
  * on learning from those episodes beside the old ones, in a copy of the world, and both are measured on episodes kept
  * apart. The copy takes the world's place only if the meters did not get worse: P(dream success | real failure) within a tolerance, and
  * agreement. `refreshWorld` does so to a folder, by hand; a run with `runner.co_evolution` makes candidates for its own copy.
@@ -64,7 +64,7 @@ export async function makeCandidate(wishes: Candidacy): Promise<RefreshOutcome> 
   copyWorld(world, candidate);
   await continueLearning(world, candidate, lessons, settings, hooksOf);
   const after = await measureWorld(candidate, exam, settings, open, onProgress);
-  return { ...verdict(before, after, settings.tolerance), before, after };
+  return { ...acceptance(before, after, settings.tolerance), before, after };
 }
 
 /** Refreshes a folder in place; the world before stays beside it as `.previous` until the next round. */
@@ -92,7 +92,7 @@ export function copyWorld(from: string, to: string): void {
 function plainOpener({ device, size }: RecordedFrames, settings: RefreshSettings): ImaginationOpener {
   return async (folder) => ({
     world: await openWorld(folder, { device, size, samplingSteps: settings.num_sampling_steps }),
-    judge: openRewardModel(folder, device),
+    rewardModel: openRewardModel(folder, device),
   });
 }
 
@@ -105,12 +105,12 @@ export async function measureWorld(
   onProgress?: (done: number, total: number) => void,
 ): Promise<TruthReport> {
   const imagination = await open(folder);
-  const { world, judge } = imagination;
+  const { world, rewardModel } = imagination;
   const { episodes, chunks, batch, threshold, hold_frames: holdFrames, seed } = settings;
   const source = new RecordedTruth(exam, { episodes, chunk: world.chunk });
   try {
     const options = { chunks, batch, threshold, holdFrames, seed, ...(onProgress && { onProgress }) };
-    return await measureTruth(world, judge, source, options);
+    return await measureTruth(world, rewardModel, source, options);
   } finally {
     releaseImagination(imagination);
   }
@@ -120,7 +120,7 @@ export async function measureWorld(
 const falseShare = ({ falsePositive }: TruthReport): number =>
   falsePositive.of > 0 ? falsePositive.share : 0;
 
-export function verdict(
+export function acceptance(
   before: TruthReport,
   after: TruthReport,
   tolerance: number,

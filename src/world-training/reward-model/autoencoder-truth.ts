@@ -9,14 +9,15 @@ import { scope } from "#tensor";
 import { trainingOfWorld } from "../families.ts";
 import { type RecordedFrames, rowIndex } from "../frames/recorded-frames.ts";
 import { psnr } from "../truth/meters.ts";
-import { judgeFrames, type Outcome, type TruthOptions, type Verdicts, verdicts } from "../truth/truth.ts";
+import {
+  type AutoencoderTruth,
+  type Outcome,
+  outcomeRates,
+  scoreFrames,
+  type TruthOptions,
+} from "../truth/truth.ts";
 import { mean } from "../truth/truth-frames.ts";
 import type { RecordedTruth } from "../truth/truth-source.ts";
-
-export interface AutoencoderTruth extends Verdicts {
-  readonly episodes: number;
-  readonly psnr: number; // dB, mean over frames
-}
 
 export interface AutoencoderMeasure extends Pick<TruthOptions, "threshold" | "holdFrames"> {
   readonly source: RecordedTruth; // whose first episodes are seen
@@ -26,7 +27,7 @@ export interface AutoencoderMeasure extends Pick<TruthOptions, "threshold" | "ho
 
 export async function measureAutoencoder(
   world: string,
-  judge: RewardModel,
+  rewardModel: RewardModel,
   frames: RecordedFrames,
   { source, episodes, horizon, threshold, holdFrames }: AutoencoderMeasure,
 ): Promise<AutoencoderTruth> {
@@ -41,11 +42,11 @@ export async function measureAutoencoder(
       const rows = Array.from({ length }, (_, i) => first + 1 + i);
       const at = rowIndex(rows, frames);
       const seen = through({ first, length });
-      const opinions = judgeFrames(judge, seen, frames.tasks[task]!);
+      const opinions = scoreFrames(rewardModel, seen, frames.tasks[task]!);
       outcomes.push({ task, opinions, truth: frames.success.indexSelect(0, at).toArray().some(Boolean) });
       psnrs.push(...psnr(seen, frames.pick(at)));
     });
     await new Promise(setImmediate);
   }
-  return { episodes: spans.length, psnr: mean(psnrs), ...verdicts(outcomes, threshold, holdFrames) };
+  return { episodes: spans.length, psnr: mean(psnrs), ...outcomeRates(outcomes, threshold, holdFrames) };
 }

@@ -1,13 +1,13 @@
 /**
- * What a judge learns from: frames of success and of failure in the wanted proportion, as they were recorded, as the world's autoencoder shows
+ * What a reward model learns from: frames of success and of failure in the wanted proportion, as they were recorded, as the world's autoencoder shows
  * them, or as the world imagined them.
  */
 import type { RewardModelLesson } from "#rewards";
 import { cat, type Generator, type Tensor, tensor } from "#tensor";
 import { asPictures, type RecordedFrames, rowIndex } from "../frames/recorded-frames.ts";
 import type { DreamtFrames } from "../imagined/dreamt-frames.ts";
+import type { SeenThrough } from "../learning/through-autoencoder.ts";
 import type { StepRandom } from "../learning/training-loop.ts";
-import type { SeenThrough } from "../world-training.ts";
 import type { RewardModelSettings } from "./training.ts";
 
 export interface LessonSources {

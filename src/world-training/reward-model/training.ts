@@ -1,7 +1,7 @@
 /**
- * Trains a world's judge on recorded frames, real ones and ones that went through the world's autoencoder.
+ * Trains a world's reward model on recorded frames, real ones and ones that went through the world's autoencoder.
  *
- * At run time a judge sees imagined frames, so most of its lessons are decoded from latents with a little noise, and where the world can
+ * At run time a reward model sees imagined frames, so most of its lessons are decoded from latents with a little noise, and where the world can
  * imagine already, some may be imagined (`dreamt_share`). A share of frames is shown under another task's name, with that task's truth: the
  * instruction decides.
  */
@@ -56,12 +56,14 @@ export const rewardModelSettings = weightTrainingSettings.extend({
   success_share: z.number().min(0.05).max(0.95).default(0.4).describe("of lessons that show success"),
   other_task_share: z.number().min(0).max(1).default(0.3).describe("of lessons shown under another task"),
   failure_weight: z.number().positive().default(2),
-  init_from: z.string().nullish().describe("a world whose judge to go on from"),
+  init_from: z.string().nullish().describe("a world whose reward model to go on from"),
   file: z
     .string()
     .regex(/^[\w-]+$/)
     .nullish()
-    .describe("name of its file without ending, for a second judge in the same folder (env.train.judges)"),
+    .describe(
+      "name of its file without ending, for a second reward model in the same folder (env.train.judges)",
+    ),
   store: storedType,
 });
 export type RewardModelSettings = z.infer<typeof rewardModelSettings>;
@@ -80,18 +82,18 @@ export async function trainRewardModel(
   const { dreamt_share, dreamt_episodes: episodes, seed } = settings;
   const dreamt =
     dreamt_share > 0 ? await dreamtBy(world, frames, { episodes, seed, say: hooks.say }) : undefined;
-  const { judge, training, teacher } = rewardModelCourse(frames, { seen, dreamt }, settings);
+  const { rewardModel, training, teacher } = rewardModelCourse(frames, { seen, dreamt }, settings);
   await trainingLoop(training, frames.device, teacher, hooks);
   await training.withAverages(async () => {
-    settleStatistics(judge, frames, settings, teacher);
-    setLearning(judge, false);
-    writeRewardModel(world, judge, frames, settings);
+    settleStatistics(rewardModel, frames, settings, teacher);
+    setLearning(rewardModel, false);
+    writeRewardModel(world, rewardModel, frames, settings);
   });
   training.dispose();
 }
 
 export interface RewardModelCourse extends Course<RewardModelLesson> {
-  readonly judge: TrainableRewardModel;
+  readonly rewardModel: TrainableRewardModel;
 }
 
 /** Everything that steps need, before the first of them. */
@@ -100,15 +102,15 @@ export function rewardModelCourse(
   sources: LessonSources,
   settings: RewardModelSettings,
 ): RewardModelCourse {
-  const judge = newRewardModel(frames, settings);
+  const rewardModel = newRewardModel(frames, settings);
   const lessons = new RewardModelLessons(frames, sources, settings);
   const training = new WeightTraining(
-    judge.network,
+    rewardModel.network,
     weightTrainingSettings.strip().parse(settings),
-    (lesson: RewardModelLesson) => rewardModelLoss(judge, lesson, settings.failure_weight),
+    (lesson: RewardModelLesson) => rewardModelLoss(rewardModel, lesson, settings.failure_weight),
   );
-  setLearning(judge, true);
-  return { judge, training, teacher: (random) => lessons.draw(random) };
+  setLearning(rewardModel, true);
+  return { rewardModel, training, teacher: (random) => lessons.draw(random) };
 }
 
 function newRewardModel(
@@ -116,7 +118,7 @@ function newRewardModel(
   { widths, seed, init_from }: RewardModelSettings,
 ): TrainableRewardModel {
   const trunk = widths as unknown as TrunkWidths;
-  const judge =
+  const rewardModel =
     tasks.length > 1
       ? new TaskResnetReward(
           tasks,
@@ -124,20 +126,20 @@ function newRewardModel(
           { device },
         )
       : new ResnetReward(trunk, { device });
-  initialise(judge.network, seed);
+  initialise(rewardModel.network, seed);
   if (init_from) {
-    const source = join(init_from, `${fileName(judge)}.pth`);
-    judge.network.loadState(readTorchState(source), { source });
+    const source = join(init_from, `${fileName(rewardModel)}.pth`);
+    rewardModel.network.loadState(readTorchState(source), { source });
   }
-  return judge;
+  return rewardModel;
 }
 
-const fileName = (judge: TrainableRewardModel): string =>
-  judge instanceof TaskResnetReward ? "taskemb_resnet_rm" : "resnet_rm";
+const fileName = (rewardModel: TrainableRewardModel): string =>
+  rewardModel instanceof TaskResnetReward ? "taskemb_resnet_rm" : "resnet_rm";
 
 /** Batch norms gathered the statistics of the weights in training; the averaged weights have their own. */
 function settleStatistics(
-  judge: TrainableRewardModel,
+  rewardModel: TrainableRewardModel,
   { device }: RecordedFrames,
   { seed, steps }: RewardModelSettings,
   draw: Teacher<RewardModelLesson>,
@@ -146,7 +148,7 @@ function settleStatistics(
     noGrad(() =>
       scope(() => {
         const { pictures, tasks } = withStreams(seed, steps + i, device, draw);
-        judge.logits(pictures, tasks);
+        rewardModel.logits(pictures, tasks);
       }),
     );
   }
@@ -154,11 +156,11 @@ function settleStatistics(
 
 function writeRewardModel(
   world: string,
-  judge: TrainableRewardModel,
+  rewardModel: TrainableRewardModel,
   { tasks }: RecordedFrames,
   { store, file }: RewardModelSettings,
 ): void {
-  const name = file ?? fileName(judge);
-  writeTorchState(join(world, `${name}.pth`), stored(judge.state(), store));
-  writeJsonFile(join(world, `${name}.json`), { type: judge.name, instructions: tasks });
+  const name = file ?? fileName(rewardModel);
+  writeTorchState(join(world, `${name}.pth`), stored(rewardModel.state(), store));
+  writeJsonFile(join(world, `${name}.json`), { type: rewardModel.name, instructions: tasks });
 }

@@ -24,7 +24,7 @@ test("AUC is the share of pairs in the right order, ties half", () => {
   assert.equal(auc([0.5, 0.5], [0, 1]), 0.5);
 });
 
-test("a judge that says 0.8 and is right every time is off by 0.2", () => {
+test("a reward model that says 0.8 and is right every time is off by 0.2", () => {
   assert.ok(Math.abs(calibrationError([0.8, 0.8], [1, 1]) - 0.2) < 1e-12);
   assert.ok(calibrationError([0.5, 0.5], [1, 0]) < 1e-12);
 });

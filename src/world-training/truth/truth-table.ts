@@ -1,7 +1,6 @@
 /** A truth report as text: what a reader wants to know first, first. */
-import type { AutoencoderTruth } from "../reward-model/autoencoder-truth.ts";
 import type { Proportion } from "./meters.ts";
-import type { TruthReport } from "./truth.ts";
+import type { AutoencoderTruth, TruthReport } from "./truth.ts";
 
 const percent = (value: number): string => (Number.isNaN(value) ? "–" : `${(100 * value).toFixed(1)} %`);
 const interval = ({ share, low, high, count, of }: Proportion): string =>
@@ -17,10 +16,10 @@ export function truthTable(report: TruthReport, autoencoder?: AutoencoderTruth):
     `false success          ${interval(report.falseSuccess)}: P(real failure | dream success), lower for a better policy`,
     `success, dream         ${interval(report.dreamSuccess)}`,
     `success, simulator     ${interval(report.trueSuccess)}`,
-    `judge on real frames   AUC ${real.auc.toFixed(4)}, calibration error ${real.calibrationError.toFixed(3)} (${real.frames} frames)`,
-    `judge on dreams        AUC ${dreamt.auc.toFixed(4)}, calibration error ${dreamt.calibrationError.toFixed(3)}`,
+    `reward model, real     AUC ${real.auc.toFixed(4)}, calibration error ${real.calibrationError.toFixed(3)} (${real.frames} frames)`,
+    `reward model, dreams   AUC ${dreamt.auc.toFixed(4)}, calibration error ${dreamt.calibrationError.toFixed(3)}`,
     `PSNR of first chunk    ${report.firstChunkPsnr.toFixed(2)} dB`,
-    `judge, shown the truth agreement ${interval(report.judgeAgreement)}`,
+    `reward model on truth  agreement ${interval(report.judgeAgreement)}`,
     ...(autoencoder
       ? [
           `autoencoder alone      agreement ${interval(autoencoder.agreement)}, PSNR ${autoencoder.psnr.toFixed(2)} dB`,

@@ -36,7 +36,7 @@ export function sideBySide(
     frames: success.map((_, t) => all.slice(t * size, (t + 1) * size)),
     captions: success.map(
       (now, t) =>
-        `action ${t + 1}: the judge says ${opinions[b]![t]!.toFixed(2)}, the simulator ${now ? "success" : "no success"}`,
+        `action ${t + 1}: the reward model says ${opinions[b]![t]!.toFixed(2)}, the simulator ${now ? "success" : "no success"}`,
     ),
   };
 }

@@ -5,7 +5,7 @@ import { randn, stack, type Tensor, tensor, zeros } from "#tensor";
 import type { Imagined, ImagineRequest, World, WorldMemory, WorldStart } from "#worlds";
 import { tinyRecording } from "../../../test/support/tiny-recording.ts";
 import { RecordedFrames } from "../frames/recorded-frames.ts";
-import { measureTruth, verdicts } from "./truth.ts";
+import { measureTruth, outcomeRates } from "./truth.ts";
 import { truthPlot } from "./truth-plot.ts";
 import { RecordedTruth } from "./truth-source.ts";
 import { truthTable } from "./truth-table.ts";
@@ -60,7 +60,7 @@ class PerfectWorld implements World {
 }
 
 /** Sees the square: right edge for the first task, lower edge for the second. */
-const seeingJudge: RewardModel = {
+const seeingModel: RewardModel = {
   name: "seeing",
   judge(pictures, instructions) {
     const bright = pictures.select(1, 0).gt(0.3).float();
@@ -75,7 +75,7 @@ const seeingJudge: RewardModel = {
 };
 
 test("a world that imagines the recording itself has no error, drift or false verdict", async () => {
-  const report = await measureTruth(new PerfectWorld(), seeingJudge, source(), options);
+  const report = await measureTruth(new PerfectWorld(), seeingModel, source(), options);
   assert.equal(report.episodes, 12);
   assert.ok(report.frames.every(({ psnr, ssim, drift }) => psnr > 59 && ssim > 0.9999 && drift! < 1e-5));
   assert.equal(report.frames.length, 16);
@@ -90,7 +90,7 @@ test("a world that imagines the recording itself has no error, drift or false ve
 });
 
 test("noise lowers PSNR and SSIM and is seen in the report's table and plot", async () => {
-  const report = await measureTruth(new PerfectWorld(0.3), seeingJudge, source(), options);
+  const report = await measureTruth(new PerfectWorld(0.3), seeingModel, source(), options);
   assert.ok(report.firstChunkPsnr > 12 && report.firstChunkPsnr < 22, `${report.firstChunkPsnr} dB`);
   assert.ok(report.frames[0]!.ssim < 0.9);
   assert.match(
@@ -103,9 +103,9 @@ test("noise lowers PSNR and SSIM and is seen in the report's table and plot", as
   assert.match(svg, /P\(dream success \| real failure\)[\s\S]*P\(dream failure \| real success\)/);
 });
 
-test("a judge that always says yes is all false successes, and one that says no misses them all", async () => {
+test("a reward model that always says yes is all false successes, and one that says no misses them all", async () => {
   const saying = (value: number): RewardModel => ({
-    ...seeingJudge,
+    ...seeingModel,
     judge: (_, instructions) => tensor(instructions.map(() => value)),
   });
   const yes = await measureTruth(new PerfectWorld(), saying(1), source(), options);
@@ -132,7 +132,7 @@ test("with the same world, a better policy has less false success and the same r
       truth: true,
     })),
   ];
-  const [worse, better] = [verdicts(played(80, 20), 0.5, 1), verdicts(played(20, 80), 0.5, 1)];
+  const [worse, better] = [outcomeRates(played(80, 20), 0.5, 1), outcomeRates(played(20, 80), 0.5, 1)];
   assert.deepEqual([worse.falsePositive.share, better.falsePositive.share], [0.3, 0.3]);
   assert.deepEqual([worse.missedSuccess.share, better.missedSuccess.share], [0.2, 0.2]);
   assert.equal(worse.falseSuccess.share, 24 / 40);
@@ -159,11 +159,11 @@ test("recordings too short for one chunk are an error that says so", () => {
   );
 });
 
-test("a judge that is wrong about the truth is told apart from a world that is", async () => {
+test("a reward model that is wrong about the truth is told apart from a world that is", async () => {
   const turned: RewardModel = {
-    ...seeingJudge,
+    ...seeingModel,
     judge: (...asked) =>
-      seeingJudge
+      seeingModel
         .judge(...asked)
         .neg()
         .add(1),

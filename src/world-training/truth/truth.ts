@@ -1,10 +1,10 @@
 /**
  * How far imagination is from the truth: the same start and the same actions, in both.
  *
- * Frames: PSNR, SSIM and the drift of latents by how many actions lie between a frame and the start. Success: the judge's
- * verdict on imagined episodes against what really happened, at the chosen threshold and at others: how often a real failure is imagined
+ * Frames: PSNR, SSIM and the drift of latents by how many actions lie between a frame and the start. Success: the reward model's
+ * prediction on imagined episodes against what really happened, at the chosen threshold and at others: how often a real failure is imagined
  * as a success and a real success as a failure, which do not depend on how often the policy succeeds, and how often an imagined success was
- * a failure, which does: it falls as a policy improves, with the same world. The judge alone: its
+ * a failure, which does: it falls as a policy improves, with the same world. The reward model alone: its
  * AUC and calibration, on real frames and on imagined ones, and how often it would agree if it saw the truth.
  */
 import { type SuccessCriterion, succeeds } from "#envs";
@@ -25,7 +25,7 @@ export interface TruthOptions extends SuccessCriterion {
   readonly onGroup?: (dreamt: Dream, truths: readonly TrueEpisode[], tasks: readonly number[]) => void;
 }
 
-export interface Verdicts {
+export interface OutcomeRates {
   readonly dreamSuccess: Proportion;
   readonly trueSuccess: Proportion;
   /** Of true failures, those that were imagined as successes: P(dream success | real failure). */
@@ -37,23 +37,29 @@ export interface Verdicts {
   readonly agreement: Proportion;
 }
 
-export interface JudgeScore {
+/** Of recorded episodes that were only encoded and decoded. */
+export interface AutoencoderTruth extends OutcomeRates {
+  readonly episodes: number;
+  readonly psnr: number; // dB, mean over frames
+}
+
+export interface RewardModelScore {
   readonly auc: number;
   readonly calibrationError: number;
   readonly frames: number;
 }
 
-export interface TruthReport extends Verdicts {
+export interface TruthReport extends OutcomeRates {
   readonly episodes: number;
   readonly threshold: number;
   readonly holdFrames: number;
   readonly frames: readonly HorizonRow[];
   readonly firstChunkPsnr: number;
-  readonly judge: { readonly real: JudgeScore; readonly dreamt: JudgeScore };
-  /** Of the judge's verdicts on the true frames with the ground truth: more than this no world can reach. */
+  readonly judge: { readonly real: RewardModelScore; readonly dreamt: RewardModelScore };
+  /** Of the reward model's outcomeRates on the true frames with the ground truth: more than this no world can reach. */
   readonly judgeAgreement: Proportion;
-  readonly sweep: readonly (Verdicts & { readonly threshold: number; readonly holdFrames: number })[];
-  readonly tasks: readonly (Verdicts & { readonly task: string; readonly gap: number })[];
+  readonly sweep: readonly (OutcomeRates & { readonly threshold: number; readonly holdFrames: number })[];
+  readonly tasks: readonly (OutcomeRates & { readonly task: string; readonly gap: number })[];
 }
 
 export interface Outcome {
@@ -70,7 +76,7 @@ interface Opinions {
 
 export async function measureTruth(
   world: World,
-  judge: RewardModel,
+  rewardModel: RewardModel,
   source: TruthSource,
   options: TruthOptions,
 ): Promise<TruthReport> {
@@ -85,13 +91,13 @@ export async function measureTruth(
   for (let from = 0; from < source.episodes; from += options.batch) {
     scope(() => {
       const group = source.group(from, Math.min(options.batch, source.episodes - from), world.chunk);
-      const seen = dream({ world, judge, noise }, group.starts, options.chunks, group.actions);
+      const seen = dream({ world, rewardModel, noise }, group.starts, options.chunks, group.actions);
       const truths = group.truth(seen.actions);
       const sentences = group.tasks.map((task) => source.tasks[task]!);
       for (const [b, truth] of truths.entries()) {
         const opinions = seen.opinions[b]!.slice(0, truth.success.length);
         const known = { task: group.tasks[b]!, truth: truth.success.includes(true) };
-        const ofTruth = judgeFrames(judge, pictures(truth.frames, seen.frames), sentences[b]!);
+        const ofTruth = scoreFrames(rewardModel, pictures(truth.frames, seen.frames), sentences[b]!);
         outcomes.push({ ...known, opinions });
         seenTruly.push({ ...known, opinions: ofTruth });
         add(dreamt, opinions, truth.success);
@@ -103,7 +109,7 @@ export async function measureTruth(
     options.onProgress?.(Math.min(from + options.batch, source.episodes), source.episodes);
     await new Promise(setImmediate);
   }
-  const judgeAgreement = verdicts(seenTruly, options.threshold, options.holdFrames).agreement;
+  const judgeAgreement = outcomeRates(seenTruly, options.threshold, options.holdFrames).agreement;
   const scores = { judge: { real: score(real), dreamt: score(dreamt) }, judgeAgreement };
   return report(outcomes, errors, scores, source.tasks, world.chunk, options);
 }
@@ -113,16 +119,18 @@ function add({ said, so }: Opinions, opinions: readonly number[], success: reado
   so.push(...success.map(Number));
 }
 
-const score = ({ said, so }: Opinions): JudgeScore => ({
+const score = ({ said, so }: Opinions): RewardModelScore => ({
   auc: auc(said, so),
   calibrationError: calibrationError(said, so),
   frames: said.length,
 });
 
-/** The judge's opinion of each of an episode's pictures, [T, 3, H, W]. */
-export const judgeFrames = (judge: RewardModel, pictures_T3HW: Tensor, sentence: string): number[] =>
+/** The reward model's opinion of each of an episode's pictures, [T, 3, H, W]. */
+export const scoreFrames = (rewardModel: RewardModel, pictures_T3HW: Tensor, sentence: string): number[] =>
   noGrad(() =>
-    scope(() => judge.judge(pictures_T3HW, Array<string>(pictures_T3HW.shape[0]!).fill(sentence)).cpu()),
+    scope(() =>
+      rewardModel.judge(pictures_T3HW, Array<string>(pictures_T3HW.shape[0]!).fill(sentence)).cpu(),
+    ),
   )
     .toArray()
     .map(Number);
@@ -144,13 +152,13 @@ function report(
     episodes: outcomes.length,
     threshold,
     holdFrames,
-    ...verdicts(outcomes, threshold, holdFrames),
+    ...outcomeRates(outcomes, threshold, holdFrames),
     ...scores,
     firstChunkPsnr: mean(first.map((error) => error.psnr)),
     frames: byFrame(errors),
-    sweep: sweepOf.map((at) => ({ ...at, ...verdicts(outcomes, at.threshold, at.holdFrames) })),
+    sweep: sweepOf.map((at) => ({ ...at, ...outcomeRates(outcomes, at.threshold, at.holdFrames) })),
     tasks: tasks.map((task, id) => {
-      const own = verdicts(
+      const own = outcomeRates(
         outcomes.filter((outcome) => outcome.task === id),
         threshold,
         holdFrames,
@@ -160,7 +168,11 @@ function report(
   };
 }
 
-export function verdicts(outcomes: readonly Outcome[], threshold: number, holdFrames: number): Verdicts {
+export function outcomeRates(
+  outcomes: readonly Outcome[],
+  threshold: number,
+  holdFrames: number,
+): OutcomeRates {
   const judged = outcomes.map(({ opinions, truth }) => ({
     truth,
     dreamt: succeeds(opinions, { threshold, holdFrames }),

@@ -4,8 +4,8 @@ import { cat, type DType, noGrad, scope, type Tensor } from "#tensor";
 import { wanParts } from "#worlds";
 import { type RecordedFrames, rowIndex } from "../frames/recorded-frames.ts";
 import { blurred } from "../learning/blurred.ts";
+import type { EpisodeThrough, SeenThrough, ThroughAutoencoder } from "../learning/through-autoencoder.ts";
 import { asImagined } from "../open-world.ts";
-import type { EpisodeThrough, SeenThrough, ThroughAutoencoder } from "../world-training.ts";
 import { wanFiles } from "./files.ts";
 import { lastPictures, newPictures } from "./windows.ts";
 

@@ -100,9 +100,9 @@ test("a Wan autoencoder of three levels learns, its denoiser on patches, and its
   assert.ok(second.at(-1)! < second[0]!, `denoiser ${second[0]} to ${second.at(-1)}`);
   const opened = await openWorld(finer, { device: "cpu", size: frames.size, samplingSteps: 2 });
   const source = new RecordedTruth(frames, { episodes: 2, chunk: 8 });
-  const judge = openRewardModel(world, "cpu");
+  const rewardModel = openRewardModel(world, "cpu");
   const options = { chunks: 1, batch: 2, threshold: 0.5, holdFrames: 1, seed: 0 };
-  const report = await measureTruth(opened, judge, source, options);
+  const report = await measureTruth(opened, rewardModel, source, options);
   assert.ok(report.frames.every(({ psnr }) => Number.isFinite(psnr)));
 });
 
@@ -149,11 +149,11 @@ test("an episode is seen through a Wan autoencoder chunk by chunk, and each reme
 
 test("an autoencoder alone is measured on the episodes of the meter, as far as the world imagines", async () => {
   const looked: number[] = [];
-  const judge = openRewardModel(world, "cpu");
-  const watching = Object.assign(Object.create(judge) as typeof judge, {
-    judge: (...asked: Parameters<typeof judge.judge>) => {
+  const rewardModel = openRewardModel(world, "cpu");
+  const watching = Object.assign(Object.create(rewardModel) as typeof rewardModel, {
+    judge: (...asked: Parameters<typeof rewardModel.judge>) => {
       looked.push(asked[0].shape[0]!);
-      return judge.judge(...asked);
+      return rewardModel.judge(...asked);
     },
   });
   const source = new RecordedTruth(frames, { episodes: 5, chunk: 8 });

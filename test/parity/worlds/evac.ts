@@ -204,12 +204,25 @@ async function compareRollout(cases: Cases, world: EvacWorld, folder: string): P
   const starts = new Starts(join(folder, "dataset"), world, { enableKir: false });
   const ids = findStarts(starts, get(recording, "obs0"));
   const noise = recordedNoise(recording, ids.length, world);
-  const judge = loadReward({ type: "RewModel", from_pretrained: join(folder, "resnet_rm.safetensors") });
-  await playRollout(cases, recording, { world, judge, starts, noise, ids }, (c, { latents, frames }) => {
-    cases.compare(`rollout chunk ${c} latents`, latents, get(recording, `c${c}_samples`), tolerances.latents);
-    const theirs = get(recording, `c${c}_frames`).squeeze(2).transpose(1, 2);
-    cases.compare(`rollout chunk ${c} frames`, grey(frames), grey(theirs), tolerances.grey);
+  const rewardModel = loadReward({
+    type: "RewModel",
+    from_pretrained: join(folder, "resnet_rm.safetensors"),
   });
+  await playRollout(
+    cases,
+    recording,
+    { world, rewardModel, starts, noise, ids },
+    (c, { latents, frames }) => {
+      cases.compare(
+        `rollout chunk ${c} latents`,
+        latents,
+        get(recording, `c${c}_samples`),
+        tolerances.latents,
+      );
+      const theirs = get(recording, `c${c}_frames`).squeeze(2).transpose(1, 2);
+      cases.compare(`rollout chunk ${c} frames`, grey(frames), grey(theirs), tolerances.grey);
+    },
+  );
 }
 
 /** The draws of the reference cover frames whose latents are thrown away; ours are those of the frames that count. */

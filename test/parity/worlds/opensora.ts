@@ -130,22 +130,27 @@ async function compareRollout(cases: Cases, world: OpenSoraWorld, folder: string
   noise.push("posterior", eps.unflatten(0, [ids.length, -1]));
   for (let c = 0; c < chunkCount(recording); c++) noise.push("latents", get(recording, `c${c}_noise`));
   const starts = new Starts(join(folder, "dataset"), world, { enableKir: false });
-  const judge = loadReward({ type: "ResnetRM", from_pretrained: join(folder, "resnet_rm.pth") });
-  await playRollout(cases, recording, { world, judge, starts, noise, ids }, (c, { latents, frames }) => {
-    const actions = world.normalise(get(recording, `c${c}_policy_action`));
-    cases.compare(
-      `rollout chunk ${c} actions`,
-      actions,
-      get(recording, `c${c}_action_norm`),
-      tolerances.forward,
-    );
-    cases.compare(
-      `rollout chunk ${c} latents`,
-      latents,
-      get(recording, `c${c}_pred_latents`),
-      tolerances.latents,
-    );
-    const theirs = get(recording, `c${c}_images`).squeeze(2).transpose(1, 2);
-    cases.compare(`rollout chunk ${c} frames`, grey(frames), grey(theirs), tolerances.grey);
-  });
+  const rewardModel = loadReward({ type: "ResnetRM", from_pretrained: join(folder, "resnet_rm.pth") });
+  await playRollout(
+    cases,
+    recording,
+    { world, rewardModel, starts, noise, ids },
+    (c, { latents, frames }) => {
+      const actions = world.normalise(get(recording, `c${c}_policy_action`));
+      cases.compare(
+        `rollout chunk ${c} actions`,
+        actions,
+        get(recording, `c${c}_action_norm`),
+        tolerances.forward,
+      );
+      cases.compare(
+        `rollout chunk ${c} latents`,
+        latents,
+        get(recording, `c${c}_pred_latents`),
+        tolerances.latents,
+      );
+      const theirs = get(recording, `c${c}_images`).squeeze(2).transpose(1, 2);
+      cases.compare(`rollout chunk ${c} frames`, grey(frames), grey(theirs), tolerances.grey);
+    },
+  );
 }

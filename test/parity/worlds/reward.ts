@@ -13,12 +13,12 @@ export function compareReward(cases: Cases, folder: string, type: string): void 
   for (const name of ["resnet_rm.safetensors", "resnet_rm.pth"].filter((name) =>
     existsSync(join(folder, name)),
   )) {
-    const judge = loadReward({ type, from_pretrained: join(folder, name) }) as ResnetReward;
-    compareProbability(cases, `reward ${name}`, judge.judge(get(io, "obs")), io, ["prob", "rounded"]);
+    const rewardModel = loadReward({ type, from_pretrained: join(folder, name) }) as ResnetReward;
+    compareProbability(cases, `reward ${name}`, rewardModel.judge(get(io, "obs")), io, ["prob", "rounded"]);
     noGrad(() => {
       cases.compare(
         `reward ${name} logits`,
-        judge.logits(get(io, "obs")),
+        rewardModel.logits(get(io, "obs")),
         get(io, "logit"),
         tolerances.forward,
       );
@@ -39,8 +39,8 @@ export function compareTaskReward(cases: Cases, folder: string, instructions: re
   };
   const ids = instructions.map((sentence) => suite?.[1].indexOf(sentence));
   cases.same("task reward task numbers", ids, get(io, "te_task_id").toArray().map(Number));
-  const judge = loadReward(settings);
-  compareProbability(cases, "task reward", judge.judge(get(io, "obs"), instructions), io, [
+  const rewardModel = loadReward(settings);
+  compareProbability(cases, "task reward", rewardModel.judge(get(io, "obs"), instructions), io, [
     "te_prob",
     "te_rounded",
   ]);
@@ -79,25 +79,28 @@ export async function compareFullSizeRewards(folder: string, prefix: string): Pr
 function compareModel(cases: Cases, name: string, model: ProceduralModel, io: Recorded): void {
   const weights = proceduralState(model.keys);
   if (name === "ResnetRewModel") {
-    const judge = new ResnetReward();
-    judge.network.loadState(weights);
+    const rewardModel = new ResnetReward();
+    rewardModel.network.loadState(weights);
     cases.compare(
       `${name} features`,
-      judge.features(get(io, "obs")),
+      rewardModel.features(get(io, "obs")),
       get(io, "resnet_rm_feat"),
       tolerances.latents,
     );
     cases.compare(
       `${name} logits`,
-      judge.logits(get(io, "obs")),
+      rewardModel.logits(get(io, "obs")),
       get(io, "resnet_rm_logit"),
       tolerances.latents,
     );
-    compareProbability(cases, name, judge.judge(get(io, "obs")), io, ["resnet_rm_prob", "resnet_rm_round"]);
+    compareProbability(cases, name, rewardModel.judge(get(io, "obs")), io, [
+      "resnet_rm_prob",
+      "resnet_rm_round",
+    ]);
   } else if (name === "TaskEmbedResnetRewModel") {
-    const judge = new TaskResnetReward(taskSentences.libero_goal!);
-    judge.network.loadState(weights);
-    const told = judge.judge(get(io, "obs"), model.instructions ?? []);
+    const rewardModel = new TaskResnetReward(taskSentences.libero_goal!);
+    rewardModel.network.loadState(weights);
+    const told = rewardModel.judge(get(io, "obs"), model.instructions ?? []);
     compareProbability(cases, name, told, io, ["taskemb_prob", "taskemb_round"]);
   } else {
     compareScorer(cases, name, model, io, weights);
@@ -114,20 +117,25 @@ function compareScorer(
 ): void {
   const [, arch = "", hidden = ""] = name.split("_");
   const [, height, width] = model.image_size ?? [3, 224, 224];
-  const judge = new ResnetScorer({
+  const rewardModel = new ResnetScorer({
     arch: arch as "resnet18",
     hidden: hidden === "None" ? null : Number(hidden),
     imageSize: [height, width],
     normalize: true,
   });
-  judge.network.loadState(weights);
+  rewardModel.network.loadState(weights);
   const pictures = get(io, "rlinf_images_u8");
   cases.compare(
     `${name} preprocessing`,
-    judge.preprocess(pictures),
+    rewardModel.preprocess(pictures),
     get(io, "rlinf_pre"),
     tolerances.forward,
   );
-  cases.compare(`${name} logits`, judge.logits(pictures), get(io, `${name}_logit`), tolerances.latents);
-  cases.compare(`${name} probability`, judge.score(pictures), get(io, `${name}_prob`), tolerances.forward);
+  cases.compare(`${name} logits`, rewardModel.logits(pictures), get(io, `${name}_logit`), tolerances.latents);
+  cases.compare(
+    `${name} probability`,
+    rewardModel.score(pictures),
+    get(io, `${name}_prob`),
+    tolerances.forward,
+  );
 }

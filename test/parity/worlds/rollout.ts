@@ -14,7 +14,7 @@ import type { RecordedNoise } from "./recorded-noise.ts";
 
 export interface RolloutParts {
   readonly world: World;
-  readonly judge: RewardModel;
+  readonly rewardModel: RewardModel;
   readonly starts: Starts;
   readonly noise: RecordedNoise;
   readonly ids: readonly number[];
@@ -36,7 +36,7 @@ export async function playRollout(
   parts: RolloutParts,
   check: (chunk: number, seen: ChunkRecord) => void,
 ): Promise<void> {
-  const { world, judge, starts, noise, ids } = parts;
+  const { world, rewardModel, starts, noise, ids } = parts;
   const chunks = chunkCount(recording);
   const first = Array.from({ length: chunks }, (_, c) => c).find((c) =>
     get(recording, `c${c}_trunc`).any().item(),
@@ -52,7 +52,7 @@ export async function playRollout(
   });
   const env = new LearnedEnv(ids.length, settings, {
     world,
-    judge,
+    rewardModel,
     starts,
     noise,
     watcher: {

@@ -138,11 +138,11 @@ async function compareRollout(
     enableKir: config.kir !== false,
     kirByLength: true,
   });
-  const judge = loadReward({
+  const rewardModel = loadReward({
     type: "ResnetRewModel",
     from_pretrained: join(folder, "resnet_rm.safetensors"),
   });
-  await playRollout(cases, recording, { world, judge, starts, noise, ids }, (c, { steps, frames }) => {
+  await playRollout(cases, recording, { world, rewardModel, starts, noise, ids }, (c, { steps, frames }) => {
     const theirs = get(recording, `c${c}_latents_steps`);
     cases.compare(`rollout chunk ${c} latents of every step`, stack(steps), theirs, tolerances.latents);
     const bytes = get(recording, `c${c}_frames`).narrow(1, world.parts.memoryFrames, world.chunk);

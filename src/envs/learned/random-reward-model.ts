@@ -1,25 +1,25 @@
 /**
- * The control of a claim about learning in a world: success is drawn at random, at the rate at which the real judge finds it.
+ * The control of a claim about learning in a world: success is drawn at random, at the rate at which the real reward model finds it.
  *
  * Whatever the pictures show, every episode succeeds in its k-th chunk with the same probability: the share of episodes which the real
  * judge first finds successful in their k-th chunk, among those that it had not found so before. Rates are counted over the whole run,
  * which estimates them without bias although the drawn successes end episodes early (Kaplan and Meier 1958,
  * https://doi.org/10.1080/01621459.1958.10501452). So reward, endings and lengths look as in the true run, and no behaviour earns more than
- * another. What such a run gains is not learned from what the judge sees.
+ * another. What such a run gains is not learned from what the reward model sees.
  */
 import { randomJudgeSeed } from "#random";
 import { UserError } from "#registry";
 import { Generator, rand, scope, type Tensor, tensor } from "#tensor";
 import { heldFrames, type SuccessCriterion } from "./success.ts";
 
-/** What the real judge thinks of a slot's episode. */
+/** What the real reward model thinks of a slot's episode. */
 interface Watched {
   chunk: number; // the next one's number
   held: number;
   met: boolean;
 }
 
-export class RandomJudge {
+export class RandomRewardModel {
   readonly #criterion: SuccessCriterion;
   readonly #chunk: number; // frames
   readonly #generator: Generator;
@@ -79,7 +79,7 @@ export class RandomJudge {
     this.#rates = Array.from({ length: counts.length / 2 }, (_, k) => [counts[2 * k]!, counts[2 * k + 1]!]);
   }
 
-  /** Counts a chunk of the real judge's opinions; answers its number in the episode. */
+  /** Counts a chunk of the real reward model's opinions; answers its number in the episode. */
   #watch(episode: Watched, opinions: readonly number[]): number {
     const held = heldFrames(opinions, this.#criterion, episode.held);
     const met = held.some((frames) => frames >= this.#criterion.holdFrames);

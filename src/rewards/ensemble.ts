@@ -28,23 +28,25 @@ export class RewardModelEnsemble implements RewardModel {
 
   judge(frames_NCHW: Tensor, instructions: readonly string[]): Tensor {
     return scope(() =>
-      votes[this.#vote](stack(this.#members.map((judge) => judge.judge(frames_NCHW, instructions)))),
+      votes[this.#vote](
+        stack(this.#members.map((rewardModel) => rewardModel.judge(frames_NCHW, instructions))),
+      ),
     );
   }
 
   checkInstruction(instruction: string): void {
-    for (const judge of this.#members) judge.checkInstruction(instruction);
+    for (const rewardModel of this.#members) rewardModel.checkInstruction(instruction);
   }
 
   to(place: { device?: Device; dtype?: DType }): void {
-    for (const judge of this.#members) judge.to(place);
+    for (const rewardModel of this.#members) rewardModel.to(place);
   }
 
   /** Names begin with the member's number. */
   state(): ReadonlyMap<string, Tensor> {
     return new Map(
-      this.#members.flatMap((judge, i) =>
-        [...judge.state()].map(([name, weight]) => [`${i}.${name}`, weight] as const),
+      this.#members.flatMap((rewardModel, i) =>
+        [...rewardModel.state()].map(([name, weight]) => [`${i}.${name}`, weight] as const),
       ),
     );
   }
