@@ -19,36 +19,49 @@ export interface PairTable {
   readonly sin: Tensor;
 }
 
-/** Sixteen lanes share a head; blocks of 128 threads hold eight heads. Numbers after the weights: see fusedHeadNorm. */
+/** Threads of a block at most: each leaves four sums of squares where the other threads of its head read them. */
+const mostThreads = 1024;
+
+/**
+ * A thread holds eight numbers of a head, of the queries and of the keys of two tokens: no lane of a warp is idle, whatever
+ * the head's width, and four loads are in flight. A block takes `pairs` pairs of tokens, heads · eights threads for each.
+ */
 export const headNormSource = `
-extern "C" __global__ void head_norm(bf16* qkv, const bf16* q_weight, const bf16* k_weight, const bf16* cosines, const bf16* sines, int total, int heads, int eights, int patches, int frames, int first, int rotate, float eps) {
-  int unit = blockIdx.x * 8 + threadIdx.x / 16, lane = threadIdx.x % 16;
-  bool live = unit < total;
-  int head = unit % heads, part = unit / heads % 2, token = unit / heads / 2;
-  Eight* row = (Eight*)qkv + ((size_t)token * 3 + part) * heads * eights + (size_t)head * eights;
-  float sum = 0;
-  for (int e = lane; live && e < eights; e += 16) {
-    Eight v = row[e];
-    for (int k = 0; k < 8; k++) { float f = wide(v.x[k]); sum += f * f; }
+struct alignas(8) Four { bf16 x[4]; };
+extern "C" __global__ void head_norm(bf16* qkv, const bf16* q_weight, const bf16* k_weight, const bf16* cosines, const bf16* sines, int tokens, int heads, int eights, int pairs, int patches, int frames, int first, int rotate, float eps) {
+  __shared__ float sums[4][${mostThreads}];
+  int row = heads * eights, place = threadIdx.x % row, e = place % eights, head = threadIdx.x - e;
+  int from = (blockIdx.x * pairs + threadIdx.x / row) * 2;
+  Eight v[4];
+  #pragma unroll
+  for (int u = 0; u < 4; u++) if (from + u / 2 < tokens) v[u] = ((const Eight*)qkv)[((size_t)(from + u / 2) * 3 + u % 2) * row + place];
+  #pragma unroll
+  for (int u = 0; u < 4; u++) {
+    float sum = 0;
+    for (int k = 0; k < 8; k++) { float f = wide(v[u].x[k]); sum += f * f; }
+    sums[u][threadIdx.x] = sum;
   }
-  for (int offset = 8; offset > 0; offset /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, offset);
-  if (!live) return;
-  float factor = rsqrtf(sum / (eights * 8) + eps);
-  const Eight* weight = (const Eight*)(part ? k_weight : q_weight);
-  int frame = first + token / patches % frames;
-  for (int e = lane; e < eights; e += 16) {
-    Eight v = row[e], w = weight[e], r;
-    for (int k = 0; k < 8; k++) r.x[k] = narrow(wide(w.x[k]) * rounded(wide(v.x[k]) * factor));
+  Eight weights[2] = { ((const Eight*)q_weight)[e], ((const Eight*)k_weight)[e] };
+  __syncthreads();
+  #pragma unroll
+  for (int u = 0; u < 4; u++) {
+    int token = from + u / 2;
+    if (token >= tokens) return;
+    float sum = 0;
+    for (int k = 0; k < eights; k++) sum += sums[u][head + k];
+    float factor = rsqrtf(sum / (eights * 8) + eps);
+    Eight r;
+    for (int k = 0; k < 8; k++) r.x[k] = narrow(wide(weights[u % 2].x[k]) * rounded(wide(v[u].x[k]) * factor));
     if (rotate) {
-      const bf16* c = cosines + (size_t)frame * eights * 4 + e * 4;
-      const bf16* s = sines + (size_t)frame * eights * 4 + e * 4;
+      size_t pair = ((size_t)(first + token / patches % frames) * eights + e) * 4;
+      Four c = *(const Four*)(cosines + pair), s = *(const Four*)(sines + pair);
       for (int p = 0; p < 4; p++) {
-        float even = wide(r.x[2 * p]), odd = wide(r.x[2 * p + 1]), cs = wide(c[p]), sn = wide(s[p]);
+        float even = wide(r.x[2 * p]), odd = wide(r.x[2 * p + 1]), cs = wide(c.x[p]), sn = wide(s.x[p]);
         r.x[2 * p] = narrow(rounded(even * cs) - rounded(odd * sn));
         r.x[2 * p + 1] = narrow(rounded(odd * cs) + rounded(even * sn));
       }
     }
-    row[e] = r;
+    ((Eight*)qkv)[((size_t)token * 3 + u % 2) * row + place] = r;
   }
 }`;
 const headNorm = kernel("head_norm", headNormSource);
@@ -66,10 +79,12 @@ export function fusedHeadNorm(qkv_BTS3HE: Tensor, { q, k, eps, rotary }: HeadNor
   const tables = rotary ? [rotary.cos, rotary.sin] : [];
   if (!fusable(qkv_BTS3HE, q, k, ...tables)) return null;
   const [videos = 0, frames = 0, patches = 0, , heads = 0, width = 0] = qkv_BTS3HE.shape;
-  if (width % 8 !== 0) return null;
-  const total = videos * frames * patches * 2 * heads;
-  const numbers = [total, heads, width / 8, patches, frames, rotary?.first ?? 0, rotary ? 1 : 0];
-  headNorm({ blocks: Math.ceil(total / 8), threads: 128 }, [
+  const perToken = (heads * width) / 8;
+  if (width % 8 !== 0 || perToken > mostThreads) return null;
+  const pairs = Math.max(1, Math.floor(192 / perToken)); // about six warps, also where heads are few
+  const tokens = videos * frames * patches;
+  const numbers = [tokens, heads, width / 8, pairs, patches, frames, rotary?.first ?? 0, rotary ? 1 : 0];
+  headNorm({ blocks: Math.ceil(tokens / (2 * pairs)), threads: pairs * perToken }, [
     qkv_BTS3HE,
     q,
     k,

@@ -103,21 +103,28 @@ test("the gated GELU of both halves, and GELU inside a matrix product, equal the
 });
 
 test("queries and keys are normed and turned in place as by the plain operators", { skip }, () => {
-  noGrad(() => {
-    const [videos, frames, patches, heads, width] = [2, 3, 5, 4, 72];
-    const qkv = bf16([videos, frames, patches, 3, heads, width]);
-    const norms = [0, 1].map(() => new RMSNorm(width, { device: "cuda", dtype: "bfloat16" }));
-    for (const [i, norm] of norms.entries()) norm.weight.copy_(bf16([width], 7 + i));
-    const [cos, sin] = [bf16([9, width / 2], 2), bf16([9, width / 2], 3)];
-    const [first, parts] = [4, { q: norms[0]!.weight, k: norms[1]!.weight, eps: 1e-6 }];
-    const ours = fusedHeadNorm(qkv.clone(), { ...parts, rotary: { cos, sin, first } });
-    const table = (x: Tensor): Tensor => x.narrow(0, first, frames).view([1, frames, 1, 1, width / 2]);
-    for (const part of [0, 1]) {
-      const normed = norms[part]!.forward(qkv.select(3, part).contiguous());
-      near(ours?.select(3, part), rotateInterleaved(normed, { cos: table(cos), sin: table(sin) }));
-    }
-    near(ours?.select(3, 2), qkv.select(3, 2), 1e-9);
-  });
+  const [frames, patches] = [3, 5];
+  const sizes = [
+    { videos: 2, heads: 4, width: 72 }, // several pairs of tokens in a block
+    { videos: 1, heads: 16, width: 72 }, // an odd number of tokens
+    { videos: 1, heads: 24, width: 128 },
+  ];
+  for (const { videos, heads, width } of sizes) {
+    noGrad(() => {
+      const qkv = bf16([videos, frames, patches, 3, heads, width]);
+      const norms = [0, 1].map(() => new RMSNorm(width, { device: "cuda", dtype: "bfloat16" }));
+      for (const [i, norm] of norms.entries()) norm.weight.copy_(bf16([width], 7 + i));
+      const [cos, sin] = [bf16([9, width / 2], 2), bf16([9, width / 2], 3)];
+      const [first, parts] = [4, { q: norms[0]!.weight, k: norms[1]!.weight, eps: 1e-6 }];
+      const ours = fusedHeadNorm(qkv.clone(), { ...parts, rotary: { cos, sin, first } });
+      const table = (x: Tensor): Tensor => x.narrow(0, first, frames).view([1, frames, 1, 1, width / 2]);
+      for (const part of [0, 1]) {
+        const normed = norms[part]!.forward(qkv.select(3, part).contiguous());
+        near(ours?.select(3, part), rotateInterleaved(normed, { cos: table(cos), sin: table(sin) }));
+      }
+      near(ours?.select(3, 2), qkv.select(3, 2), 1e-9);
+    });
+  }
 });
 
 test("a norm over all heads and the turning of each equal the two steps", { skip }, () => {
