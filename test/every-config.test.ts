@@ -197,7 +197,7 @@ test("a component is moved, and an unwritten setting set, without a plus sign", 
 
 test("tabletop configurations plan on a machine without accelerators", async () => {
   const made = await plan("tabletop_spatial_grpo_openvlaoft_mini");
-  assert.deepEqual(made.checked.worlds, { env: 1, rollout: 1, actor: 1 });
+  assert.deepEqual(made.checked.ranks, { env: 1, rollout: 1, actor: 1 });
   assert.match(planText(made), /every worker runs on the CPU/);
 });
 

@@ -6,7 +6,7 @@
  */
 import type { RunConfig } from "./frame/index.ts";
 
-export interface WorldSizes {
+export interface RankCounts {
   readonly env: number;
   readonly rollout: number;
   readonly actor: number;
@@ -33,7 +33,7 @@ export interface BatchFault {
   readonly message: string;
 }
 
-export function planBatch(config: RunConfig, worlds: WorldSizes): BatchPlan {
+export function planBatch(config: RunConfig, ranks: RankCounts): BatchPlan {
   const { train } = config.env;
   const stages = config.rollout.pipeline_stage_num;
   const slots = train.total_num_envs ?? 0;
@@ -44,16 +44,16 @@ export function planBatch(config: RunConfig, worlds: WorldSizes): BatchPlan {
   const { max_epochs, max_steps } = config.runner;
   return {
     slots,
-    slotsPerStage: slots / (worlds.env * stages),
-    samplesPerAnswer: slots / (worlds.rollout * stages),
+    slotsPerStage: slots / (ranks.env * stages),
+    samplesPerAnswer: slots / (ranks.rollout * stages),
     decisions,
     columns,
     groups: columns / config.algorithm.group_size,
     samples,
-    samplesPerActor: samples / worlds.actor,
+    samplesPerActor: samples / ranks.actor,
     updateEpochs,
     optimizerSteps: (samples / config.actor.global_batch_size) * updateEpochs,
-    microBatches: config.actor.global_batch_size / (config.actor.micro_batch_size * worlds.actor),
+    microBatches: config.actor.global_batch_size / (config.actor.micro_batch_size * ranks.actor),
     trainingSteps: max_steps >= 0 ? Math.min(max_epochs, max_steps) : max_epochs,
     environmentSteps: columns * train.max_steps_per_rollout_epoch,
   };
@@ -63,14 +63,14 @@ export function planBatch(config: RunConfig, worlds: WorldSizes): BatchPlan {
  * Slots that an evaluation uses: the largest number, up to the wanted one, that env workers and stages can
  * share evenly.
  */
-export function evaluationSlots(config: RunConfig, worlds: WorldSizes): number {
-  const unit = worlds.env * config.rollout.pipeline_stage_num;
+export function evaluationSlots(config: RunConfig, ranks: RankCounts): number {
+  const unit = ranks.env * config.rollout.pipeline_stage_num;
   return Math.floor((config.env.eval?.total_num_envs ?? 0) / unit) * unit;
 }
 
 /** Everything that must divide and does not, in the words of the settings that can be changed. */
-export function batchFaults(config: RunConfig, worlds: WorldSizes): BatchFault[] {
-  const plan = planBatch(config, worlds);
+export function batchFaults(config: RunConfig, ranks: RankCounts): BatchFault[] {
+  const plan = planBatch(config, ranks);
   const { train } = config.env;
   const stages = config.rollout.pipeline_stage_num;
   const { global_batch_size: global, micro_batch_size: micro } = config.actor;
@@ -84,15 +84,15 @@ export function batchFaults(config: RunConfig, worlds: WorldSizes): BatchFault[]
     return [{ path: "env.train.total_num_envs", message: "must be set to the number of environments" }];
   divides(
     plan.slots,
-    worlds.env * stages,
+    ranks.env * stages,
     "env.train.total_num_envs",
-    `${worlds.env} env workers × ${stages} pipeline stages`,
+    `${ranks.env} env workers × ${stages} pipeline stages`,
   );
   divides(
     plan.slots,
-    worlds.rollout * stages,
+    ranks.rollout * stages,
     "env.train.total_num_envs",
-    `${worlds.rollout} rollout workers × ${stages} pipeline stages`,
+    `${ranks.rollout} rollout workers × ${stages} pipeline stages`,
   );
   divides(plan.slots, train.group_size, "env.train.total_num_envs", "the group size");
   divides(
@@ -103,19 +103,19 @@ export function batchFaults(config: RunConfig, worlds: WorldSizes): BatchFault[]
   );
   divides(
     global,
-    micro * worlds.actor,
+    micro * ranks.actor,
     "actor.global_batch_size",
-    `micro_batch_size ${micro} × ${worlds.actor} actor ranks`,
+    `micro_batch_size ${micro} × ${ranks.actor} actor ranks`,
   );
   if (faults.length > 0) return faults;
   divides(
     plan.columns,
-    worlds.actor,
+    ranks.actor,
     "env.train.total_num_envs",
-    `trajectories per step over ${worlds.actor} actor ranks`,
+    `trajectories per step over ${ranks.actor} actor ranks`,
   );
   divides(
-    plan.columns / worlds.actor,
+    plan.columns / ranks.actor,
     config.algorithm.group_size,
     "algorithm.group_size",
     "so that no group is split between actor ranks",

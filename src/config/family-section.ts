@@ -20,6 +20,14 @@ export interface AlgorithmSection extends FamilySettings {
   readonly needsCritic: boolean;
 }
 
+/** What the chosen families said about themselves, for the plan. */
+export interface ChosenFamilies {
+  readonly train?: FamilySettings;
+  readonly eval?: FamilySettings;
+  readonly policy?: FamilySettings;
+  readonly algorithm?: AlgorithmSection;
+}
+
 export interface Families {
   readonly environment: FamilyLookup;
   readonly policy: FamilyLookup;

@@ -1,5 +1,5 @@
 /** Configurations: read, composed, checked whole before anything starts, and turned into a plan. */
-export { type BatchPlan, evaluationSlots, planBatch, type WorldSizes } from "./batch.ts";
+export { type BatchPlan, evaluationSlots, planBatch, type RankCounts } from "./batch.ts";
 export type { Families, FamilyLookup } from "./family-section.ts";
 export { worldRefreshFrame } from "./frame/co-evolution.ts";
 export { type EnvironmentConfig, type RunConfig, runFrame } from "./frame/index.ts";

@@ -3,13 +3,14 @@
  *
  * The reference accepts several of these silently. Saying so costs one line and saves a wasted run.
  */
+import type { ChosenFamilies } from "./family-section.ts";
 import type { RunConfig } from "./frame/index.ts";
 import { type Problem, problem } from "./problem.ts";
 import { type ConfigNode, type MapNode, nodeAt, parsePath, plain, valueText } from "./tree.ts";
 
 interface Ineffective {
   readonly keys: readonly string[];
-  readonly when: (config: RunConfig, value: (path: string) => unknown) => boolean;
+  readonly when: (config: RunConfig, value: (path: string) => unknown, families: ChosenFamilies) => boolean;
   readonly why: string;
 }
 
@@ -51,9 +52,9 @@ const table: readonly Ineffective[] = [
     keys: ["top_k", "temperature", "temperature_train", "temperature_eval"].map(
       (key) => `rollout.sampling_params.${key}`,
     ),
-    when: (config, value) =>
-      config.actor.model.model_type === "openpi" && Number(value("") ?? 0) > 0 && value("") !== 1,
-    why: "π0 samples no tokens; a temperature above 0 only says that it samples",
+    when: (_, value, families) =>
+      families.policy?.samplesTokens !== true && Number(value("") ?? 0) > 0 && value("") !== 1,
+    why: "this policy samples no tokens; a temperature above 0 only says that it samples",
   },
   {
     keys: ["rollout.sampling_params.repetition_penalty"],
@@ -130,8 +131,8 @@ function dtypeName(spelt: unknown): string | undefined {
   return [/bf16|bfloat16/, /16/, /32/].find((kind) => kind.test(text))?.source;
 }
 
-export function ineffectiveKeys(root: MapNode, config: RunConfig): Problem[] {
-  return [...fromTable(root, config), ...otherModel(root)];
+export function ineffectiveKeys(root: MapNode, config: RunConfig, families: ChosenFamilies): Problem[] {
+  return [...fromTable(root, config, families), ...otherModel(root)];
 }
 
 /** The policy that acts is the actor's, whatever `rollout.model` says of it. */
@@ -149,13 +150,13 @@ function otherModel(root: MapNode): Problem[] {
   });
 }
 
-function fromTable(root: MapNode, config: RunConfig): Problem[] {
+function fromTable(root: MapNode, config: RunConfig, families: ChosenFamilies): Problem[] {
   return table.flatMap(({ keys, when, why }) =>
     keys.flatMap((key) => {
       const path = parsePath(key);
       if (!nodeAt(root, path)) return [];
       const value = (wanted: string): unknown => parsePath(wanted || key).reduce<unknown>(inside, config);
-      return when(config, value) ? [problem(root, "warning", path, `has no effect: ${why}`)] : [];
+      return when(config, value, families) ? [problem(root, "warning", path, `has no effect: ${why}`)] : [];
     }),
   );
 }

@@ -19,24 +19,24 @@ const config = (offload: boolean, shard = "full_shard", interval = 1) =>
     runner: { weight_sync_interval: interval },
   }) as unknown as RunConfig;
 const batch = { samplesPerAnswer: 4, slotsPerStage: 4 } as BatchPlan;
-const worlds = { env: 1, rollout: 1, actor: 2 };
+const ranks = { env: 1, rollout: 1, actor: 2 };
 const feet = {
   policy: { parameters: 1e9, trainBytesPerSample: 1e9, deviceBytesPerSlot: 1e8 },
   env: { parameters: 0, deviceBytes: 3e9 },
 };
 
 test("an actor's shard is weights, gradients, moments and master copy over the ranks, and activations", () => {
-  const { actor } = processMemory(config(true), batch, worlds, feet);
+  const { actor } = processMemory(config(true), batch, ranks, feet);
   // 2 + 2 + 8 + 4 bytes per parameter over 2 ranks, 2 samples of activations, 1.5 GB for the runtime
   assert.equal(actor, (1e9 * 16) / 2 + 2e9 + 1.5e9);
-  const updates = processMemory(config(true, "shard_grad_op"), batch, worlds, feet).actor;
+  const updates = processMemory(config(true, "shard_grad_op"), batch, ranks, feet).actor;
   assert.equal(updates, 1e9 * 4 + (1e9 * 12) / 2 + 2e9 + 1.5e9, "weights and gradients whole");
-  assert.equal(processMemory(config(true, "no_shard"), batch, worlds, feet).actor, 1e9 * 16 + 2e9 + 1.5e9);
+  assert.equal(processMemory(config(true, "no_shard"), batch, ranks, feet).actor, 1e9 * 16 + 2e9 + 1.5e9);
 });
 
 test("with low-rank training only the additions have gradients and moments", () => {
   const lora = { ...feet, policy: { ...feet.policy, trainableParameters: 1e7 } };
-  assert.equal(processMemory(config(true), batch, worlds, lora).actor, (2e9 + 1.4e8) / 2 + 2e9 + 1.5e9);
+  assert.equal(processMemory(config(true), batch, ranks, lora).actor, (2e9 + 1.4e8) / 2 + 2e9 + 1.5e9);
 });
 
 test("offloaded components share a device one phase at a time, others add up", () => {

@@ -8,7 +8,7 @@
  * replace a measurement.
  */
 import type { Footprint } from "#registry";
-import type { BatchPlan, WorldSizes } from "./batch.ts";
+import type { BatchPlan, RankCounts } from "./batch.ts";
 import type { RunConfig } from "./frame/index.ts";
 import type { Placement } from "./placement.ts";
 import { shardingOf } from "./sharding.ts";
@@ -47,18 +47,18 @@ export function bytesPerWeight(precision: string | number | null | undefined): n
 export function processMemory(
   config: RunConfig,
   batch: BatchPlan,
-  worlds: WorldSizes,
+  ranks: RankCounts,
   feet: Footprints,
 ): MemoryParts {
   const { policy, env } = feet;
   const weight = bytesPerWeight(config.actor.model.precision);
   const parameters = policy?.parameters ?? 0;
   const trainable = policy?.trainableParameters ?? parameters;
-  const sharding = shardingOf(config, worlds.actor);
+  const sharding = shardingOf(config, ranks.actor);
   const update = trainable * (momentBytes + (weight < 4 ? masterBytes : 0));
   const network = (parameters + trainable) * weight; // weights and gradients
   const state =
-    network / (sharding === "weights" ? worlds.actor : 1) + update / (sharding === "none" ? 1 : worlds.actor);
+    network / (sharding === "weights" ? ranks.actor : 1) + update / (sharding === "none" ? 1 : ranks.actor);
   const activations = (policy?.trainBytesPerSample ?? 0) * config.actor.micro_batch_size;
   return {
     weights: parameters * weight,

@@ -2,6 +2,7 @@
  * A plan as text for people: workers and devices, the arithmetic of a step, memory, disk, and what to know.
  */
 
+import type { FamilySettings } from "#registry";
 import { evaluationSlots } from "./batch.ts";
 import type { EnvironmentConfig } from "./frame/index.ts";
 import { sharesWeights } from "./memory.ts";
@@ -17,7 +18,7 @@ export function planText(plan: Plan): string {
   const { actor, algorithm, env, runner } = checked.config;
   if (runner.only_eval) return evaluationText(plan);
   return [
-    `${checked.name}: ${actor.model.model_type} learns by ${algorithm.adv_type} in ${placeText(env.train)}`,
+    `${checked.name}: ${actor.model.model_type} learns by ${algorithm.adv_type} in ${placeText(env.train, checked.families.train)}`,
     "",
     ...workers(plan),
     "",
@@ -32,25 +33,28 @@ export function planText(plan: Plan): string {
 
 /** Of a run that only evaluates: no step, no actor, nothing kept but results. */
 function evaluationText(plan: Plan): string {
-  const { config, name, worlds } = plan.checked;
+  const { config, name, ranks } = plan.checked;
   const { actor, env } = config;
   const played = env.eval ?? env.train;
   return [
-    `${name}: ${actor.model.model_type} is evaluated in ${placeText(played)}`,
+    `${name}: ${actor.model.model_type} is evaluated in ${placeText(played, plan.checked.families[config.env.eval ? "eval" : "train"])}`,
     "",
     ...workers(plan).filter((line) => !line.startsWith("  actor")),
     "",
     "one evaluation",
-    `  play      ${count(played.rollout_epoch, "pass", "es")} over the starts, ${count(evaluationSlots(config, worlds), "slot")} at a time`,
+    `  play      ${count(played.rollout_epoch, "pass", "es")} over the starts, ${count(evaluationSlots(config, ranks), "slot")} at a time`,
     `            ${count(played.max_episode_steps, "action")} at most, ${actor.model.num_action_chunks} per decision`,
     ...remarks(plan),
   ].join("\n");
 }
 
 /** "libero_10", "libero_10 as imagined (wan_wm)", or the kind of env where there are no suites. */
-function placeText({ task_suite_name: suite, env_type: type }: EnvironmentConfig): string {
+function placeText(
+  { task_suite_name: suite, env_type: type }: EnvironmentConfig,
+  family?: FamilySettings,
+): string {
   if (typeof suite !== "string") return type;
-  return type.endsWith("_wm") ? `${suite} as imagined (${type})` : suite;
+  return family?.plays === "dream" ? `${suite} as imagined (${type})` : suite;
 }
 
 function workers(plan: Plan): string[] {
@@ -108,13 +112,13 @@ function step({ batch, checked }: Plan): string[] {
   const { global_batch_size: global, micro_batch_size: micro } = checked.config.actor;
   const { group_size: size } = checked.config.algorithm;
   const slots = `${count(train.rollout_epoch, "rollout epoch")} × ${count(batch.slots, "slot")}`;
-  const steps = `${count(batch.microBatches, "micro-batch", "es")} of ${micro} on ${count(checked.worlds.actor, "rank")}`;
+  const steps = `${count(batch.microBatches, "micro-batch", "es")} of ${micro} on ${count(checked.ranks.actor, "rank")}`;
   return [
     "one training step",
     `  collect   ${slots} × ${count(batch.decisions, "decision")} of ${count(chunk, "action")} = ${count(batch.samples, "sample")}`,
     `            ${count(batch.environmentSteps, "env step")}, ${count(batch.slotsPerStage, "slot")} per env worker and stage`,
     `            ${count(batch.samplesPerAnswer, "observation")} per answer, ${count(batch.groups, "group")} of ${size}`,
-    `            ${actingText(checked.config)}`,
+    `            ${actingText(checked)}`,
     `  learn     ${count(batch.samples, "sample")} ÷ ${global} × ${count(batch.updateEpochs, "epoch")} = ${count(batch.optimizerSteps, "optimizer step")}`,
     `            each ${steps}`,
     ...spread(checked),
@@ -123,25 +127,25 @@ function step({ batch, checked }: Plan): string[] {
 }
 
 /** How actions are chosen: what do_sample, top_k and the temperatures come to. */
-function actingText(config: CheckedConfig["config"]): string {
+function actingText({ config, families }: CheckedConfig): string {
   const [train, test] = (["train", "eval"] as const).map((phase) => {
     const { mode, temperature, topK } = samplingMode(config, phase);
     if (mode === "greedy") return "the most probable";
-    if (config.actor.model.model_type === "openpi") return "sampled";
+    if (!families.policy?.samplesTokens) return "sampled";
     return `sampled from ${topK > 0 ? `the ${topK} most probable tokens` : "all tokens"} at temperature ${temperature}`;
   });
   return train === test ? `actions: ${train}` : `actions: ${train}; in evaluations: ${test}`;
 }
 
 /** What several ranks hold in parts. */
-function spread({ config, worlds }: CheckedConfig): string[] {
-  const parts = `in ${worlds.actor} parts`;
+function spread({ config, ranks }: CheckedConfig): string[] {
+  const parts = `in ${ranks.actor} parts`;
   const lines = {
     none: [],
     updates: [`            moments and masters ${parts}, all weights on every rank`],
     weights: [`            weights, gradients, moments and masters ${parts}, whole one layer at a time`],
   };
-  return lines[shardingOf(config, worlds.actor)];
+  return lines[shardingOf(config, ranks.actor)];
 }
 
 /** What keeps a run in a world model honest, where something does. */

@@ -27,13 +27,13 @@ export interface Plan {
 }
 
 export function planRun(checked: CheckedConfig): Plan {
-  const { config, worlds, placement, families } = checked;
-  const batch = planBatch(config, worlds);
+  const { config, ranks, placement, families } = checked;
+  const batch = planBatch(config, ranks);
   const feet: Footprints = {
     policy: families.policy?.footprint?.(config.actor.model),
     env: families.train?.footprint?.(config.env.train),
   };
-  const parts = processMemory(config, batch, worlds, feet);
+  const parts = processMemory(config, batch, ranks, feet);
   const notes = [feet.policy?.note, feet.env?.note].filter((note) => note !== undefined);
   return {
     checked,

@@ -7,7 +7,7 @@
 import type { FamilySettings } from "#registry";
 import { UserError } from "#registry";
 import { sayingAll } from "./all-errors.ts";
-import type { WorldSizes } from "./batch.ts";
+import type { RankCounts } from "./batch.ts";
 import { withBundledFiles } from "./bundled-files.ts";
 import { compose } from "./compose.ts";
 import {
@@ -19,7 +19,7 @@ import {
   withPolicyOfRollout,
 } from "./evaluation-only.ts";
 import {
-  type AlgorithmSection,
+  type ChosenFamilies,
   checkSection,
   type Families,
   type FamilyLookup,
@@ -65,14 +65,6 @@ export interface ReadOptions {
   readonly whereToGet?: WhereToGet;
 }
 
-/** What the chosen families said about themselves, for the plan. */
-export interface ChosenFamilies {
-  readonly train?: FamilySettings;
-  readonly eval?: FamilySettings;
-  readonly policy?: FamilySettings;
-  readonly algorithm?: AlgorithmSection;
-}
-
 export interface CheckedConfig {
   readonly name: string;
   readonly config: RunConfig;
@@ -82,7 +74,7 @@ export interface CheckedConfig {
   readonly families: ChosenFamilies;
   readonly shape: ClusterShape;
   readonly placement: Placement;
-  readonly worlds: WorldSizes;
+  readonly ranks: RankCounts;
 }
 
 /** Mistakes of the command line hide no others: what is found without them is said in the same breath. */
@@ -109,15 +101,15 @@ async function check(given: string, options: ReadOptions): Promise<CheckedConfig
     families,
     problems: unevaluated,
   } = await checkSchemas({ ...whole, root: aligned.root }, options.families, given);
-  const { shape, placement, worlds } = place(aligned.root, config, options.devices ?? 0);
+  const { shape, placement, ranks } = place(aligned.root, config, options.devices ?? 0);
   const severity = options.requireFiles ? "error" : "warning";
   const found = [
     ...unevaluated,
-    ...findings(config, worlds, families.algorithm).map((each) =>
+    ...findings(config, ranks, families).map((each) =>
       problem(aligned.root, each.severity ?? "error", parsePath(each.path), each.message),
     ),
     ...familyFindings(aligned.root, config, families, severity),
-    ...ineffectiveKeys(aligned.root, config),
+    ...ineffectiveKeys(aligned.root, config, families),
     ...missingFiles(aligned.root, config, { severity, whereToGet: options.whereToGet }),
   ];
   problems.push(...(onlyEvaluates ? found.filter(concernsEvaluation) : found));
@@ -131,7 +123,7 @@ async function check(given: string, options: ReadOptions): Promise<CheckedConfig
     families,
     shape,
     placement,
-    worlds,
+    ranks,
   };
 }
 
@@ -261,7 +253,7 @@ function place(root: MapNode, config: RunConfig, devices: number) {
       if (count === undefined) throw new UserError(`component_placement does not place ${name}`);
       return count;
     };
-    return { shape, placement, worlds: { env: size("env"), rollout: size("rollout"), actor: size("actor") } };
+    return { shape, placement, ranks: { env: size("env"), rollout: size("rollout"), actor: size("actor") } };
   } catch (error) {
     if (!(error instanceof UserError)) throw error;
     refuseErrors(

@@ -5,8 +5,8 @@
  * starts.
  */
 import { join, relative } from "node:path";
-import { batchFaults, evaluationSlots, type WorldSizes } from "./batch.ts";
-import type { AlgorithmSection } from "./family-section.ts";
+import { batchFaults, evaluationSlots, type RankCounts } from "./batch.ts";
+import type { ChosenFamilies } from "./family-section.ts";
 import type { RunConfig } from "./frame/index.ts";
 
 export interface Finding {
@@ -15,8 +15,8 @@ export interface Finding {
   readonly severity?: "error" | "warning";
 }
 
-/** `algorithm`: absent where only an evaluation is asked for and no file names one. */
-type Rule = (config: RunConfig, worlds: WorldSizes, algorithm: AlgorithmSection | undefined) => Finding[];
+/** `families.algorithm`: absent where only an evaluation is asked for and no file names one. */
+type Rule = (config: RunConfig, ranks: RankCounts, families: ChosenFamilies) => Finding[];
 
 const when = (
   condition: boolean,
@@ -28,7 +28,7 @@ const when = (
 const evaluates = (config: RunConfig): boolean =>
   config.runner.only_eval || config.runner.val_check_interval > 0;
 
-const groups: Rule = ({ algorithm, env }, _, family) => {
+const groups: Rule = ({ algorithm, env }, _, { algorithm: family }) => {
   if (!family?.groups) return [];
   const { adv_type: name, group_size: size } = algorithm;
   return [
@@ -57,7 +57,7 @@ const groups: Rule = ({ algorithm, env }, _, family) => {
   ];
 };
 
-const critic: Rule = ({ algorithm, actor }, _, family) => {
+const critic: Rule = ({ algorithm, actor }, _, { algorithm: family }) => {
   const { adv_type: name, loss_type: loss } = algorithm;
   const trains = loss === "actor_critic" || loss === "decoupled_actor_critic";
   if (trains && family?.needsCritic === false)
@@ -113,14 +113,14 @@ const unseenStarts: Rule = ({ env }) =>
     `is ${env.train.starts}, but fresh starts are kept for evaluations: training on them would make them seen; set env.eval.starts`,
   );
 
-const modes: Rule = ({ runner, algorithm, rollout }, worlds, family) => [
+const modes: Rule = ({ runner, algorithm, rollout }, ranks, { algorithm: family }) => [
   ...when(
     runner.use_training_pipeline && family?.groups === true,
     "runner.use_training_pipeline",
     `needs an adv_type without groups, found ${algorithm.adv_type}: a group is only complete when all of its episodes are`,
   ),
   ...when(
-    runner.enable_decoupled_mode && (rollout.pipeline_stage_num !== 1 || worlds.env < worlds.rollout),
+    runner.enable_decoupled_mode && (rollout.pipeline_stage_num !== 1 || ranks.env < ranks.rollout),
     "runner.enable_decoupled_mode",
     "needs pipeline_stage_num 1 and at least as many env workers as rollout workers",
   ),
@@ -203,14 +203,14 @@ const precision: Rule = ({ actor }) => {
   );
 };
 
-const divisions: Rule = (config, worlds) =>
-  batchFaults(config, worlds).map((fault) => ({ ...fault, severity: "error" }));
+const divisions: Rule = (config, ranks) =>
+  batchFaults(config, ranks).map((fault) => ({ ...fault, severity: "error" }));
 
-const evaluationShare: Rule = (config, worlds) => {
+const evaluationShare: Rule = (config, ranks) => {
   if (!evaluates(config) || !config.env.eval) return [];
   const wanted = config.env.eval.total_num_envs ?? 0;
-  const used = evaluationSlots(config, worlds);
-  const sharers = `${worlds.env} env workers × ${config.rollout.pipeline_stage_num} stages`;
+  const used = evaluationSlots(config, ranks);
+  const sharers = `${ranks.env} env workers × ${config.rollout.pipeline_stage_num} stages`;
   if (used === 0) return when(true, "env.eval.total_num_envs", `is ${wanted}: too few for ${sharers}`);
   return when(
     used !== wanted,
@@ -247,12 +247,9 @@ const episodes: Rule = ({ env, actor }) =>
   });
 
 /** Environments that a world model imagines. */
-const isImagined = (section: { env_type: string } | undefined): boolean =>
-  section?.env_type.endsWith("_wm") ?? false;
-
-const honesty: Rule = ({ runner, env }) => {
+const honesty: Rule = ({ runner, env }, _, families) => {
   const { co_evolution: evolution, stop_when_gap_grows: gap } = runner;
-  const inDream = isImagined(env.train);
+  const inDream = families.train?.plays === "dream";
   const [train, test] = [env.train.task_suite_name, env.eval?.task_suite_name];
   return [
     ...when(
@@ -261,7 +258,7 @@ const honesty: Rule = ({ runner, env }) => {
       `needs an imagined env.train (an env_type that ends in _wm), found ${env.train.env_type}: a simulator has nothing to learn`,
     ),
     ...when(
-      evolution.enabled && env.eval?.env_type !== "libero",
+      evolution.enabled && families.eval?.plays !== "suite",
       "runner.co_evolution.enabled",
       "needs a simulator as env.eval (env_type: libero): that is where the policy's real episodes are played",
     ),
@@ -277,7 +274,7 @@ const honesty: Rule = ({ runner, env }) => {
       "warning",
     ),
     ...when(
-      gap.enabled && (!inDream || env.eval === undefined || isImagined(env.eval)),
+      gap.enabled && (!inDream || env.eval === undefined || families.eval?.plays === "dream"),
       "runner.stop_when_gap_grows.enabled",
       "needs an imagined env.train and a simulator as env.eval",
     ),
@@ -318,10 +315,6 @@ export const rules: readonly Rule[] = [
   outputs,
 ];
 
-export function findings(
-  config: RunConfig,
-  worlds: WorldSizes,
-  algorithm: AlgorithmSection | undefined,
-): Finding[] {
-  return rules.flatMap((rule) => rule(config, worlds, algorithm));
+export function findings(config: RunConfig, ranks: RankCounts, families: ChosenFamilies): Finding[] {
+  return rules.flatMap((rule) => rule(config, ranks, families));
 }

@@ -21,6 +21,10 @@ export interface FamilySettings {
   readonly settings: z.ZodType;
   /** Keys that it accepts, because files made for others have them, and that do nothing: key → why. */
   readonly unused?: Readonly<Record<string, string>>;
+  /** Of an environment: whether it plays a suite's tasks in a simulator, or imagines in a learned world; absent: neither. */
+  readonly plays?: "suite" | "dream";
+  /** Of a policy: whether it samples tokens, so that top_k and temperatures say how. */
+  readonly samplesTokens?: boolean;
   /** Whether it can leave the accelerator between phases (`enable_offload`). */
   readonly offload?: boolean;
   /** Why it is validated but cannot run, where that is so. */

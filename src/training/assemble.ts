@@ -49,15 +49,15 @@ export async function startActors(
   checked: CheckedConfig,
   modelChanges: Readonly<Record<string, unknown>> | undefined,
 ): Promise<ActorRanks> {
-  const { config, worlds } = checked;
-  const batch = planBatch(config, worlds);
+  const { config, ranks } = checked;
+  const batch = planBatch(config, ranks);
   const { actions } = await environmentFamily(config.env.train);
   const shared = sharedDevice(checked);
-  const meeting = worlds.actor > 1 ? randomUUID() : undefined;
+  const meeting = ranks.actor > 1 ? randomUUID() : undefined;
   const options = (rank: number): ActorOptions => ({
     config,
     rank,
-    worldSize: worlds.actor,
+    worldSize: ranks.actor,
     device: deviceOf(checked, "actor", rank),
     actionSpec: actions,
     runSteps: batch.trainingSteps,
@@ -66,8 +66,7 @@ export async function startActors(
     meeting,
     modelChanges,
   });
-  const ranks = Array.from({ length: worlds.actor - 1 }, (_, i) => i + 1);
-  const others = ranks.map((rank) =>
+  const others = Array.from({ length: ranks.actor - 1 }, (_, i) => i + 1).map((rank) =>
     threadLauncher.start<RemoteActor>({
       name: `actor ${rank}`,
       module: actorModule,
@@ -87,10 +86,10 @@ interface Copy {
 
 /** Where a rollout worker acts with the first actor's own weights: on its device, unless it may lag behind them. */
 function sharedDevice(checked: CheckedConfig): Device | undefined {
-  const { config, worlds } = checked;
+  const { config, ranks } = checked;
   const device = deviceOf(checked, "actor", 0);
-  const ranks = Array.from({ length: worlds.rollout }, (_, rank) => rank);
-  const meets = ranks.some((rank) => deviceOf(checked, "rollout", rank) === device);
+  const rollouts = Array.from({ length: ranks.rollout }, (_, rank) => rank);
+  const meets = rollouts.some((rank) => deviceOf(checked, "rollout", rank) === device);
   return meets && config.runner.weight_sync_interval === 1 ? device : undefined;
 }
 
@@ -102,7 +101,7 @@ export async function startRollouts(
   checked: CheckedConfig,
   actor: ActorWorker | undefined,
 ): Promise<Decider[]> {
-  const { config, worlds } = checked;
+  const { config, ranks } = checked;
   const { actions: actionSpec } = await environmentFamily(
     actor ? config.env.train : (config.env.eval ?? config.env.train),
   );
@@ -118,14 +117,14 @@ export async function startRollouts(
   };
   const start = async (rank: number): Promise<Decider> => {
     const device = deviceOf(checked, "rollout", rank);
-    const isHere = device === "cpu" || here.has(device) || worlds.rollout === 1;
+    const isHere = device === "cpu" || here.has(device) || ranks.rollout === 1;
     if (!isHere) return RemoteRollout.start({ config, rank, device, actionSpec });
     const copy = here.get(device) ?? (await openCopy(device));
     here.set(device, copy);
     return new RolloutWorker(copy.policy, copy.shelter);
   };
   const workers: Decider[] = [];
-  for (let rank = 0; rank < worlds.rollout; rank++) workers.push(await start(rank));
+  for (let rank = 0; rank < ranks.rollout; rank++) workers.push(await start(rank));
   return workers;
 }
 
@@ -147,14 +146,14 @@ export interface StageWishes {
 /** One env per env worker and pipeline stage, in the order of their slots. */
 export async function openStages(checked: CheckedConfig, wishes: StageWishes): Promise<Stage[]> {
   const { section, slots, seedOffset, say, watch } = wishes;
-  const { worlds, config } = checked;
+  const { ranks, config } = checked;
   const family = await environmentFamily(section);
   const count = config.rollout.pipeline_stage_num;
   const stages: Stage[] = [];
   for (let stage = 0; stage < count; stage++) {
     const block = stageSlots(slots, stage, count);
-    const size = block.length / worlds.env;
-    for (let envRank = 0; envRank < worlds.env; envRank++) {
+    const size = block.length / ranks.env;
+    for (let envRank = 0; envRank < ranks.env; envRank++) {
       const firstSlot = block.start + envRank * size;
       const device = deviceOf(checked, "env", envRank);
       const opened = await family.open(section, {
@@ -198,4 +197,4 @@ export function checkActions(policy: Policy, stages: readonly Stage[]): void {
   );
 }
 
-export const batchOf = ({ config, worlds }: CheckedConfig): BatchPlan => planBatch(config, worlds);
+export const batchOf = ({ config, ranks }: CheckedConfig): BatchPlan => planBatch(config, ranks);

@@ -175,7 +175,7 @@ export class Crew {
 
   async #collectOnce(step: number, round: number, part: Collecting): Promise<Rollout> {
     const { episodes, times, onProgress, signal } = part;
-    const { worlds, config } = this.checked;
+    const { ranks, config } = this.checked;
     this.#moveEnvs("onload");
     const { samples, slots } = batchOf(this.checked);
     let decided = 0;
@@ -186,7 +186,7 @@ export class Crew {
     const stream = this.#streams.branch("sampling", step, round);
     const sampling = samplingMode(config, "train");
     const { stages, rollouts } = this;
-    const played = await playTogether({ stages, rollouts, worlds, sampling, signal }, (lines) =>
+    const played = await playTogether({ stages, rollouts, ranks, sampling, signal }, (lines) =>
       this.#players.interact(lines, stream, tick),
     );
     this.#moveEnvs("offload");

@@ -39,7 +39,7 @@ test("a policy plays in an imagined env: finished slots rest, everything is reco
       {
         stages: [{ opened, firstSlot: 0, envRank: 0, device: "cpu" }],
         rollouts: [new RolloutWorker(policy)],
-        worlds: { env: 1, rollout: 1, actor: 1 },
+        ranks: { env: 1, rollout: 1, actor: 1 },
         sampling: { mode: "sample", temperature: 1, topK: 0 },
       },
       (lines) => worker.interact(lines, RandomStream.ofRun(0)),

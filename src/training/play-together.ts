@@ -4,14 +4,14 @@
  * A failure on either side ends the other, and the first cause is what is thrown.
  */
 import { LocalChannel } from "#cluster";
-import type { SamplingMode, WorldSizes } from "#config";
+import type { RankCounts, SamplingMode } from "#config";
 import { type Answer, type Decider, PolicyLine, type Question } from "#workers";
 import type { Stage } from "./assemble.ts";
 
 export interface Players {
   readonly stages: readonly Stage[];
   readonly rollouts: readonly Decider[];
-  readonly worlds: WorldSizes;
+  readonly ranks: RankCounts;
   readonly sampling: SamplingMode;
   /** Ends the talk: whoever asks or answers next is told so. */
   readonly signal?: AbortSignal | undefined;
@@ -21,13 +21,13 @@ const rolloutKey = (rank: number): string => `rollout ${rank}`;
 
 /** `play` gets one line per stage. A stage always asks the same rollout worker. */
 export async function playTogether<T>(
-  { stages, rollouts, worlds, sampling, signal }: Players,
+  { stages, rollouts, ranks, sampling, signal }: Players,
   play: (lines: readonly PolicyLine[]) => Promise<T>,
 ): Promise<T> {
   const questions = new LocalChannel<Question>();
   const answers = new LocalChannel<Answer>();
   const lines = stages.map(({ envRank }, i) => {
-    const to = rolloutKey(Math.floor((envRank * worlds.rollout) / worlds.env));
+    const to = rolloutKey(Math.floor((envRank * ranks.rollout) / ranks.env));
     return new PolicyLine({ from: `stage ${i}`, to, questions, answers });
   });
   const serving = rollouts.map((worker, rank) =>

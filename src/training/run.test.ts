@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import type { WorldSizes } from "#config";
+import type { RankCounts } from "#config";
 import type { SimulatorEnv } from "#envs";
 import { readSafetensors } from "#formats";
 import { type Metrics, readMetricsFile } from "#metrics";
@@ -28,7 +28,7 @@ interface Outcome {
   readonly metrics: readonly Metrics[];
   readonly weights: Readonly<Record<string, Buffer>>; // by file
   readonly folder: string;
-  readonly worlds: WorldSizes;
+  readonly worlds: RankCounts;
 }
 
 /** Trains and gives what must be equal between equal runs: numbers without times, and the last weights. */
@@ -42,7 +42,7 @@ async function play(config: string, overrides: string[], logs = newFolder()): Pr
     ...outcomeOf(logs),
     weights: weightFiles(join(last.folder, "actor", "model")),
     folder: last.folder,
-    worlds: checked.worlds,
+    worlds: checked.ranks,
   };
 }
 
@@ -130,7 +130,7 @@ async function collected(overrides: string[]) {
   const { rollout } = await run.crew.collect(0);
   await run.close();
   return {
-    worlds: checked.worlds,
+    worlds: checked.ranks,
     tokens: rollout.forwardInputs.action_tokens!.toArray(),
     pictures: rollout.forwardInputs.images!.toArray(),
     rewards: rollout.rewards.toArray(),

@@ -67,7 +67,7 @@ export class Run {
     this.#keeper = new CheckpointKeeper(parts.crew, parts.folder);
     this.#evolution = parts.evolution;
     this.#gap = new GapWatch(parts.checked.config.runner.stop_when_gap_grows, gap);
-    this.totalSteps = planBatch(parts.checked.config, parts.checked.worlds).trainingSteps;
+    this.totalSteps = planBatch(parts.checked.config, parts.checked.ranks).trainingSteps;
     this.#evaluator = new Evaluator(parts.checked, parts.crew.rollouts, parts.reporter.say);
   }
 
@@ -192,7 +192,7 @@ export class Run {
     });
     const result = await this.#unlessStopped(playing);
     if (!result) return this.#owe();
-    if (!comparesDreams(this.checked.config)) return result.metrics;
+    if (!comparesDreams(this.checked)) return result.metrics;
     const metrics = {
       ...result.metrics,
       ...gapMetrics(collected, result.metrics),
@@ -288,7 +288,7 @@ export class Run {
     this.#folder.requireOurs();
     const world = {
       ...(this.#evolution && { world: this.#evolution.version }),
-      ...(comparesDreams(this.checked.config) && { gap: this.#gap.state }),
+      ...(comparesDreams(this.checked) && { gap: this.#gap.state }),
       ...(this.#unfinished && { unfinished: true as const }),
     };
     await this.phase("save_checkpoint", () =>

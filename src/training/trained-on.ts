@@ -63,7 +63,7 @@ export function trainedOnAfter(checked: CheckedConfig): TrainedOn {
   const { env_type, task_suite_name, task_id_filter } = env.train;
   const suite = typeof task_suite_name === "string" ? task_suite_name : "unnamed tasks";
   const training = `${algorithm.adv_type} in ${env_type}, ${suite}`;
-  const simulated = env_type === "libero";
+  const simulated = checked.families.train?.plays === "suite";
   const tasks = simulated ? chosenTasks(findSuite(suite), task_id_filter) : [];
   const stored_starts = Object.fromEntries(tasks.map(({ file }) => [file, "all" as const]));
   return joined(trainedOnBefore(checked), { ...untrained, trainings: [training], stored_starts });

@@ -18,14 +18,9 @@ const freshPerTask = 25;
 export const freshOverrides = ["++env.eval.starts=fresh", `++env.eval.starts_per_task=${freshPerTask}`];
 
 /** Fresh starts that this configuration can be evaluated on; none where its evaluation is not on stored starts of a simulator. */
-export function freshEpisodes({ config }: CheckedConfig): number {
-  const {
-    env_type,
-    starts = "stored",
-    task_suite_name,
-    task_id_filter,
-  } = config.env.eval ?? config.env.train;
-  if (env_type !== "libero" || starts !== "stored") return 0;
+export function freshEpisodes({ config, families }: CheckedConfig): number {
+  const { starts = "stored", task_suite_name, task_id_filter } = config.env.eval ?? config.env.train;
+  if (families[config.env.eval ? "eval" : "train"]?.plays !== "suite" || starts !== "stored") return 0;
   const chosen = task_id_filter as readonly number[] | null | undefined;
   return freshPerTask * (chosen ?? findSuite(String(task_suite_name)).tasks).length;
 }

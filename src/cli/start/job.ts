@@ -75,8 +75,8 @@ export class MainJob {
 
   async run(): Promise<JobResult> {
     this.#keep({});
-    const { config, worlds } = await this.#read([]);
-    this.#episodesPerStep = planBatch(config, worlds).columns;
+    const { config, ranks } = await this.#read([]);
+    this.#episodesPerStep = planBatch(config, ranks).columns;
     const before = await this.#evaluateBoth("before", []);
     const { success, seconds } = before.stored;
     this.#screen.measured({ success, seconds: seconds + (before.fresh?.seconds ?? 0) });

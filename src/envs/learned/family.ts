@@ -7,6 +7,7 @@ import { learnedKeys } from "./settings.ts";
 
 export const learnedEnv = ({ section }: WorldFamily): PlayableEnv => ({
   settings: z.strictObject({ ...learnedKeys, ...section.keys }),
+  plays: "dream",
   offload: true,
   ...(section.footprint && { footprint: section.footprint }),
   check: (settings, run) => [

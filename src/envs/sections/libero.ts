@@ -56,6 +56,7 @@ const settings = (): z.ZodObject =>
 /** Made when it is asked for: plugins may have added suites by then. */
 export const libero = (): PlayableEnv =>
   defineEnv({
+    plays: "suite",
     settings: settings(),
     actions: robosuiteActions,
     sentences: async (section) => (await import("../vector/opened.ts")).sentencesOf(section),

@@ -32,6 +32,7 @@ export type OftSettings = z.infer<typeof oftSettings>;
 
 export const openVlaOft = definePolicy({
   settings: oftSettings,
+  samplesTokens: true,
   footprint: transformerFootprint(publishedOpenVla),
   load: async (settings, options = {}) => loadOft(settings, options),
   recognizes: isPrismaticFolder, // OpenVLA's own look the same: those need their model_type

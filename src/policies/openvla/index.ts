@@ -29,6 +29,7 @@ export const openVlaSettings = prismaticSettings.extend({
 
 export const openVla = definePolicy({
   settings: openVlaSettings,
+  samplesTokens: true,
   footprint: transformerFootprint(publishedOpenVla),
   load: async (settings, options = {}) => loadOpenVla(settings, options),
 });

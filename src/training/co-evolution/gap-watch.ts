@@ -6,7 +6,7 @@
  * the policy learns the world's mistakes. Then more training makes it worse at the task, whatever the dream says: the run can be ended,
  * and the checkpoint with the best success in the simulator is the result.
  */
-import type { RunConfig } from "#config";
+import type { CheckedConfig, RunConfig } from "#config";
 import type { Metrics } from "#metrics";
 
 export interface GapState {
@@ -20,10 +20,8 @@ export interface GapState {
 export const freshGap: GapState = { smallest: null, grown: 0, best: null, watched: "closed_loop" };
 
 /** Whether dreams and truth can be compared: an imagined env to train in, a simulator to evaluate in. */
-export function comparesDreams({ env }: RunConfig): boolean {
-  const imagined = (section: { readonly env_type: string }): boolean => section.env_type.endsWith("_wm");
-  return imagined(env.train) && env.eval !== undefined && !imagined(env.eval);
-}
+export const comparesDreams = ({ config, families }: CheckedConfig): boolean =>
+  families.train?.plays === "dream" && config.env.eval !== undefined && families.eval?.plays !== "dream";
 
 /** `eval/…` numbers of the gap; none where one side was not measured. */
 export function gapMetrics(collected: Metrics, evaluated: Metrics): Metrics {

@@ -56,7 +56,7 @@ export class Evaluator {
   }: EvaluationWishes): Promise<EvaluationResult> {
     const began = performance.now();
     const stages = await this.#open();
-    const { config, worlds } = this.#checked;
+    const { config, ranks } = this.#checked;
     const section = this.#section();
     const starts = stages[0]?.opened.pool?.starts ?? stages.length * (stages[0]?.opened.env.size ?? 0);
     const decisions =
@@ -80,7 +80,7 @@ export class Evaluator {
       decisions: extent === "all" && stages[0]?.opened.pool ? Number.POSITIVE_INFINITY : decisions,
       onEpisodes,
     };
-    const players = { stages, rollouts: this.#rollouts, worlds, sampling, signal };
+    const players = { stages, rollouts: this.#rollouts, ranks, sampling, signal };
     const played = await playTogether(players, (lines) =>
       Promise.all(stages.map(({ opened }, i) => playPasses(opened, lines[i] as PolicyLine, passes, rules))),
     );
@@ -114,7 +114,7 @@ export class Evaluator {
   }
 
   #slots(): number {
-    return evaluationSlots(this.#checked.config, this.#checked.worlds);
+    return evaluationSlots(this.#checked.config, this.#checked.ranks);
   }
 
   async #open(): Promise<Stage[]> {

@@ -5,7 +5,7 @@ import { readStarts } from "#simulators";
 import { seenStoredStarts, trainedOnBefore } from "../trained-on.ts";
 
 export const playedStarts = z.object({
-  kind: z.enum(["stored", "fresh", "imagined"]),
+  kind: z.enum(["stored", "fresh", "imagined", "own"]),
   seed: z.int().nullable().describe("of fresh starts: which collection of scenes"),
   seen_in_training: z.enum(["yes", "some", "no", "unknown"]),
   because: z.string(),
@@ -14,13 +14,14 @@ export type PlayedStarts = z.infer<typeof playedStarts>;
 
 export function startsPlayed(checked: CheckedConfig): PlayedStarts {
   const section = checked.config.env.eval ?? checked.config.env.train;
-  if (section.env_type !== "libero")
-    return {
-      kind: "imagined",
-      seed: null,
-      seen_in_training: "unknown",
-      because: "a learned world begins from the pictures in its folder",
-    };
+  const { plays } = checked.families[checked.config.env.eval ? "eval" : "train"] ?? {};
+  if (plays !== "suite") {
+    const because =
+      plays === "dream"
+        ? "a learned world begins from the pictures in its folder"
+        : `${section.env_type} draws its own starts`;
+    return { kind: plays === "dream" ? "imagined" : "own", seed: null, seen_in_training: "unknown", because };
+  }
   const { kind, seed } = readStarts(String(section.starts ?? "stored"));
   if (kind === "fresh")
     return {
