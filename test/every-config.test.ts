@@ -316,7 +316,7 @@ test("settings that change nothing are named", async () => {
   const pi = await plan("libero_10_ppo_openpi", sixteen, "rollout.sampling_params.temperature_train=1.6");
   named(
     pi.checked.problems.map(({ path, message }) => `${path}: ${message}`),
-    /temperature_train: has no effect: π0 samples no tokens/,
+    /temperature_train: has no effect: this policy samples no tokens/,
   );
 });
 
