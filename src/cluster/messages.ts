@@ -36,7 +36,8 @@ export const orderOf = ({ module, factory, options }: WorkerSpec): OpenOrder => 
 /** An error in plain data; of a system error also what `asUserError` reads. */
 export interface Failure {
   readonly kind: string;
-  readonly text: string;
+  readonly message: string;
+  readonly stack?: string | undefined;
   readonly hung?: boolean;
   readonly system?: Pick<NodeJS.ErrnoException, "code" | "path" | "syscall">;
 }
@@ -46,19 +47,17 @@ const classes: Readonly<Record<string, new (message: string) => Error>> = { User
 
 export function failureOf(thrown: unknown): Failure {
   const error = thrown instanceof Error ? thrown : new Error(String(thrown));
-  const kind = error.name;
-  if (error instanceof WorkerLost) return { kind, text: error.message, hung: error.hung };
+  const { name: kind, message, stack } = error;
+  if (error instanceof WorkerLost) return { kind, message, stack, hung: error.hung };
   if (error instanceof UserError)
-    return { kind: Object.hasOwn(classes, kind) ? kind : "UserError", text: error.message };
+    return { kind: Object.hasOwn(classes, kind) ? kind : "UserError", message, stack };
   const { code, path, syscall } = error as NodeJS.ErrnoException;
-  return {
-    kind: "Error",
-    text: error.stack ?? error.message,
-    ...(code && { system: { code, path, syscall } }),
-  };
+  return { kind: "Error", message, stack, ...(code && { system: { code, path, syscall } }) };
 }
 
-export function errorOf({ kind, text, hung, system }: Failure): Error {
-  if (hung !== undefined) return new WorkerLost(text, { hung });
-  return Object.assign(new (classes[kind] ?? Error)(text), system);
+/** Its stack is the worker's. */
+export function errorOf({ kind, message, stack, hung, system }: Failure): Error {
+  const error =
+    hung === undefined ? new (classes[kind] ?? Error)(message) : new WorkerLost(message, { hung });
+  return Object.assign(error, system, stack !== undefined && { stack });
 }

@@ -1,6 +1,6 @@
 /** The program of a worker process: lives for its parent alone, and ends with it. */
-import { liveForParent } from "#registry";
 import { answerCalls } from "./answer-calls.ts";
+import { liveForParent } from "./child-life.ts";
 import { LentBytes } from "./lent-bytes.ts";
 import type { Reply } from "./messages.ts";
 

@@ -34,7 +34,11 @@ for (const [kind, launcher, who] of kinds) {
     assert.ok((await failing("late")) instanceof Late);
     assert.ok((await failing("peer")) instanceof PeerLost);
     const bug = await failing("bug");
-    assert.ok(!(bug instanceof UserError) && /internal: ours\n.*test-worker/s.test(String(bug)));
+    assert.ok(
+      !(bug instanceof UserError) &&
+        bug instanceof Error &&
+        /internal: ours\n.*test-worker/s.test(bug.stack ?? ""),
+    );
     assert.match(asUserError(await failing("disk"))?.message ?? "", /the disk is full/);
     await worker.kill();
     await assert.rejects(worker.call("fail", "bug"), isLost(false, /was closed/));

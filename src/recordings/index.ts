@@ -1,11 +1,17 @@
 /** Episodes on disk: demonstrations to imitate, footage to make worlds from, replays, and the LeRobot format. */
-export type { EpisodeJob } from "./demonstrations/begin-job.ts";
+export type { EpisodeJob, ShardJob } from "./demonstrations/begin-job.ts";
 export { type CollectSettings, collectSettingsSchema } from "./demonstrations/collect-settings.ts";
-export { type EpisodeOutcome, ShardCollector, type ShardSummary } from "./demonstrations/collect-shard.ts";
+export {
+  type EpisodeOutcome,
+  ShardCollector,
+  type ShardMaker,
+  type ShardSummary,
+  shardCollectorProgram,
+} from "./demonstrations/collect-shard.ts";
 export { type DatasetInfo, infoPath, shardPath } from "./demonstrations/layout.ts";
 export { type Demonstrations, type Episode, openDemonstrations } from "./demonstrations/reader.ts";
 export { type FrameRow, ShardRecorder } from "./demonstrations/recorder.ts";
-export { type FromWorker, runShards, type ShardJob, type ToWorker } from "./demonstrations/shard-workers.ts";
+export { runShards } from "./demonstrations/shard-workers.ts";
 export { EpisodeEnd } from "./footage/episode-end.ts";
 export { type RecordingSettings, recordingSettings } from "./footage/recording-settings.ts";
 export { type PlayedScene, ScenePlayer } from "./footage/scene-player.ts";

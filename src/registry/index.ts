@@ -1,5 +1,4 @@
-/** Named things that can be looked up and extended, the one kind of error that a user can fix, what a worker is, and how waits and children end. */
-export { liveForParent } from "./child-life.ts";
+/** Named things that can be looked up and extended, the one kind of error that a user can fix, what a worker is, and how waits end. */
 export { Late, within } from "./deadline.ts";
 export type { FamilySettings, Footprint } from "./family-settings.ts";
 export { nearest } from "./nearest.ts";

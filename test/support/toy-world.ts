@@ -50,7 +50,7 @@ async function record(suite: string, episodes: number, folder: string): Promise<
   const settings = recordingSettings.parse({ suite, size: side, steps: 16 });
   const recorder = new ScriptedRecorder(settings);
   const jobs = Array.from({ length: episodes }, (_, i) => ({ task: i % tasks.length, start: -1, seed: i }));
-  const summary = await recorder.collect(jobs, shardPath(folder, 0), () => {});
+  const summary = await recorder.collect({ jobs, path: shardPath(folder, 0) }, () => {});
   const sentences = tasks.map(({ language }) => language);
   const about = { format: "reverie-demonstrations", version: 1, pack: pack.name, suite, tasks: sentences };
   const size = { width: side, height: side, wrist: false, fps: 20 };

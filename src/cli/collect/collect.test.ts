@@ -67,7 +67,7 @@ test("a worker that is killed is replaced, and nothing is lost or counted twice"
 test("unknown suites, tasks and impossible settings are refused by name", async () => {
   const refused = (args: string[], message: RegExp) =>
     assert.rejects(collectCommand.run([...args, "--out", join(folder, "never")]), message);
-  await refused(["tabletop_spacial"], /no suite named "tabletop_spacial"; there are: tabletop_spatial/);
+  await refused(["tabletop_spacial"], /no suite named "tabletop_spacial"; there are: .*tabletop_spatial/);
   await refused(["tabletop_goal", "--tasks", "0,9"], /tasks 0 to 7, not "9"/);
   await refused(["tabletop_goal", "--noise", "loud"], /noise: expected number, found "loud"/);
   await refused(["tabletop_goal", "--episodes", "0"], /--episodes takes a whole number above zero/);
@@ -83,7 +83,7 @@ test("progress is told with the share of successes and the time that is left", (
 function childOf(parent: number): number {
   const children = readFileSync(`/proc/${parent}/task/${parent}/children`, "utf8").trim().split(" ");
   const child = children.find((pid) =>
-    readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("shard-process"),
+    readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("collecting worker"),
   );
   assert.ok(child, "there is a collecting process");
   return Number(child);

@@ -1,5 +1,5 @@
 /** Divides the episodes of a collection into shards, has workers make them, and writes the dataset's description. */
-import { fileURLToPath } from "node:url";
+import { processLauncher } from "#cluster";
 import { writeJsonFile } from "#formats";
 import {
   type CollectSettings,
@@ -9,6 +9,7 @@ import {
   runShards,
   type ShardJob,
   type ShardSummary,
+  shardCollectorProgram,
   shardPath,
 } from "#recordings";
 import { findSuite, startSeed } from "#simulators";
@@ -33,7 +34,6 @@ export interface CollectResult {
   }[];
 }
 
-const program = fileURLToPath(new URL("./shard-process.ts", import.meta.url));
 /** Frames of about this many bytes go into a shard: large enough to map, small enough for a worker's memory. */
 const shardBytes = 96 * 2 ** 20;
 
@@ -44,7 +44,9 @@ export async function collectDemonstrations(request: CollectRequest): Promise<Co
   const total = tasks.length * request.episodesPerTask;
   const progress = { done: 0, total, successes: 0 };
   onProgress(progress);
-  const summaries = await runShards({ program, settings, shards, workers }, ({ job, success }) => {
+  const maker = { ...shardCollectorProgram, name: "collecting worker", options: settings };
+  const run = { maker, launcher: processLauncher, shards, workers };
+  const summaries = await runShards(run, ({ job, success }) => {
     const count = counts.get(job.task)!;
     count.attempts++;
     progress.done++;

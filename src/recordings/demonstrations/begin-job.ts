@@ -12,6 +12,12 @@ export interface EpisodeJob {
   readonly seed: number;
 }
 
+/** Episodes that become one file. */
+export interface ShardJob {
+  readonly path: string;
+  readonly jobs: readonly EpisodeJob[];
+}
+
 /** Sets the start and lets the world settle, looking at the end only. `random` is the job's own stream, at its beginning. */
 export function beginJob(
   world: SceneSimulation,

@@ -7,6 +7,7 @@
 
 import { Renderer } from "#mujoco";
 import { Mt19937 } from "#random";
+import type { WorkerProgram } from "#registry";
 import {
   ActionNoise,
   assembleScene,
@@ -21,7 +22,7 @@ import {
   TaskExpert,
   turnPicture,
 } from "#simulators";
-import { beginJob, type EpisodeJob } from "./begin-job.ts";
+import { beginJob, type EpisodeJob, type ShardJob } from "./begin-job.ts";
 import type { CollectSettings } from "./collect-settings.ts";
 import { type GoalMask, goalMask } from "./goal-mask.ts";
 import { ShardRecorder } from "./recorder.ts";
@@ -38,6 +39,20 @@ export interface ShardSummary {
   readonly attempts: number;
 }
 
+/** What makes shards, here or elsewhere. */
+export interface ShardMaker {
+  collect(
+    shard: ShardJob,
+    onEpisode: (outcome: EpisodeOutcome) => void,
+  ): ShardSummary | Promise<ShardSummary>;
+}
+
+export const shardCollectorProgram: WorkerProgram = {
+  module: import.meta.url,
+  factory: "openShardCollector",
+};
+export const openShardCollector = (settings: CollectSettings): ShardCollector => new ShardCollector(settings);
+
 /** One task's world with its expert and its camera, made once per process. */
 interface Stage {
   readonly world: SceneSimulation;
@@ -46,7 +61,7 @@ interface Stage {
   readonly goals: GoalMask;
 }
 
-export class ShardCollector implements Disposable {
+export class ShardCollector implements ShardMaker, Disposable {
   readonly #suite: Suite;
   readonly #settings: CollectSettings;
   readonly #stages = new Map<number, Stage>();
@@ -56,11 +71,7 @@ export class ShardCollector implements Disposable {
     this.#settings = settings;
   }
 
-  collect(
-    jobs: readonly EpisodeJob[],
-    path: string,
-    onEpisode: (outcome: EpisodeOutcome) => void,
-  ): ShardSummary {
+  collect({ jobs, path }: ShardJob, onEpisode: (outcome: EpisodeOutcome) => void): ShardSummary {
     const { size, wrist } = this.#settings;
     const recorder = new ShardRecorder({ width: size, height: size, wrist });
     for (const job of jobs) onEpisode(this.#runEpisode(job, recorder));

@@ -24,7 +24,7 @@ function collect(name: string, list: readonly EpisodeJob[], change: object = {})
   const path = join(folder, name);
   const outcomes: EpisodeOutcome[] = [];
   using collector = new ShardCollector({ ...settings, ...change });
-  const summary = collector.collect(list, path, (outcome) => outcomes.push(outcome));
+  const summary = collector.collect({ jobs: list, path }, (outcome) => outcomes.push(outcome));
   return { path, summary, outcomes };
 }
 

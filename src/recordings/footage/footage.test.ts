@@ -19,7 +19,7 @@ async function record(name: string, change: object, jobs = 6) {
   const path = join(folder, name);
   const list = Array.from({ length: jobs }, (_, i) => ({ task: i % 6, start: -1, seed: 100 + i }));
   const outcomes: boolean[] = [];
-  await recorder.collect(list, path, ({ success }) => outcomes.push(success));
+  await recorder.collect({ jobs: list, path }, ({ success }) => outcomes.push(success));
   const tensors = readSafetensors(path);
   const numbers = (key: string): number[] => tensors.get(key)!.toArray().map(Number);
   return {

@@ -15,8 +15,8 @@ import {
   sceneTruth,
   TaskExpert,
 } from "#simulators";
-import type { EpisodeJob } from "../demonstrations/begin-job.ts";
-import type { EpisodeOutcome, ShardSummary } from "../demonstrations/collect-shard.ts";
+import type { EpisodeJob, ShardJob } from "../demonstrations/begin-job.ts";
+import type { EpisodeOutcome, ShardMaker, ShardSummary } from "../demonstrations/collect-shard.ts";
 import { ShardRecorder } from "../demonstrations/recorder.ts";
 import { EpisodeEnd } from "./episode-end.ts";
 import type { RecordingSettings } from "./recording-settings.ts";
@@ -29,7 +29,7 @@ interface Temper {
   readonly noise: NoiseOptions;
 }
 
-export class ScriptedRecorder implements Disposable {
+export class ScriptedRecorder implements ShardMaker, Disposable {
   readonly #settings: RecordingSettings;
   readonly #player: ScenePlayer;
   readonly #experts = new Map<PlayedScene, TaskExpert>();
@@ -40,8 +40,7 @@ export class ScriptedRecorder implements Disposable {
   }
 
   async collect(
-    jobs: readonly EpisodeJob[],
-    path: string,
+    { jobs, path }: ShardJob,
     onEpisode: (outcome: EpisodeOutcome) => void,
   ): Promise<ShardSummary> {
     const { size } = this.#settings;

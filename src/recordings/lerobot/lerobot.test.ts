@@ -22,7 +22,7 @@ const dataset = join(folder, "dataset");
 const settings = collectSettingsSchema.parse({ suite: "tabletop_goal", size: 32 });
 using collector = new ShardCollector(settings);
 const jobs = [0, 2].map((task) => ({ task, start: 5, seed: task }));
-const summary = collector.collect(jobs, shardPath(folder, 0), () => {});
+const summary = collector.collect({ jobs, path: shardPath(folder, 0) }, () => {});
 writeJsonFile(infoPath(folder), {
   format: "reverie-demonstrations",
   version: 1,

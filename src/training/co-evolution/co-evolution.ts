@@ -14,13 +14,18 @@ import { withWorldFolder, worldFolder } from "#envs";
 import type { Metrics } from "#metrics";
 import { refreshSeed } from "#random";
 import { infoPath, openDemonstrations } from "#recordings";
-import { UserError } from "#registry";
+import { UserError, WorkerLost } from "#registry";
 import { openRewardModel, type RefreshSettings, refreshSettings, trainingOfWorld } from "#world-training";
 import { deviceOf } from "../assemble.ts";
 import type { Crew, Progress } from "../crew.ts";
 import { asPlayed, measuredTogether } from "./closed-loop.ts";
 import { examFolder, playedFolder, playRound } from "./play-round.ts";
-import { type RefreshAnswer, type RefreshOrder, refreshApart } from "./refresh-order.ts";
+import {
+  type RefreshAnswer,
+  type RefreshOrder,
+  type RefreshProgress,
+  refreshApart,
+} from "./refresh-order.ts";
 import { appendRound, cutRounds, type Round, roundMetrics } from "./rounds.ts";
 import { WorldVersions } from "./world-versions.ts";
 
@@ -169,12 +174,13 @@ export class CoEvolution {
 
   /** Capturing CUDA graphs is the fast way; should it fail on this machine, the plain way still refreshes the world. */
   async #refresh(order: RefreshOrder, onProgress: Progress, signal?: AbortSignal): Promise<RefreshAnswer> {
-    const told = (_: string, done: number, total: number): void => onProgress(done, total);
+    const told = ({ done, total }: RefreshProgress): void => onProgress(done, total);
     const captures = order.device !== "cpu" && order.settings.cuda_graph;
     try {
       return await refreshApart(order, told, signal);
     } catch (error) {
-      if (!captures || error instanceof UserError || signal?.aborted) throw error;
+      const hung = error instanceof WorkerLost && error.hung;
+      if (!captures || hung || error instanceof UserError || signal?.aborted) throw error;
       this.#say(`the refresh failed and is tried once more without CUDA graphs: ${firstLine(error)}`);
       return refreshApart({ ...order, settings: { ...order.settings, cuda_graph: false } }, told, signal);
     }

@@ -1,14 +1,13 @@
 /**
- * What a refreshing process is told and what it answers, and the starting of one.
+ * What a refreshing worker is told and what it answers, and the starting of one.
  *
  * A process of its own, because learning a world takes memory that the run wants back, on an accelerator most of all, and because a
  * refresh that fails must not take the run with it.
  */
-import { fork } from "node:child_process";
-import { fileURLToPath } from "node:url";
-import { Late, UserError } from "#registry";
+import { processLauncher } from "#cluster";
 import type { Device } from "#tensor";
 import type { RefreshSettings } from "#world-training";
+import type { Refresher } from "./refresher.ts";
 import type { Meters } from "./rounds.ts";
 
 export interface RefreshOrder {
@@ -34,60 +33,35 @@ export interface RefreshAnswer {
   readonly after?: Meters;
 }
 
-export type FromRefresher =
-  | { readonly kind: "progress"; readonly what: string; readonly done: number; readonly total: number }
-  | { readonly kind: "done"; readonly answer: RefreshAnswer }
-  | { readonly kind: "failed"; readonly message: string; readonly isUserError: boolean };
+export interface RefreshProgress {
+  readonly what: string;
+  readonly done: number;
+  readonly total: number;
+}
 
-const program = fileURLToPath(new URL("./refresh-process.ts", import.meta.url));
+const refresher = { module: new URL("./refresher.ts", import.meta.url).href, factory: "openRefresher" };
 
-/** Seconds without a word from the refreshing process until it counts as hung; a batch of an exam may take long on a CPU. */
+/** Seconds without a word from the refreshing worker until it counts as hung; a batch of an exam may take long on a CPU. */
 const silence = 3600;
-/** Milliseconds that it has to give back what it holds on an accelerator; killed under CUDA's MPS it may never be gone. */
-const patience = 5000;
 
 /** `signal` ends the process, and the promise rejects. */
-export function refreshApart(
+export async function refreshApart(
   order: RefreshOrder,
-  onProgress: (what: string, done: number, total: number) => void,
+  onProgress: (progress: RefreshProgress) => void,
   signal?: AbortSignal,
 ): Promise<RefreshAnswer> {
-  const child = fork(program, [], {
-    serialization: "advanced", // shares of nothing are NaN
-    execArgv: ["--import", import.meta.resolve("tsx")],
-  });
-  const end = (): void => {
-    const late = setTimeout(() => child.kill("SIGKILL"), patience).unref();
-    child.once("exit", () => clearTimeout(late));
-    if (child.connected) child.disconnect();
-    child.unref();
-  };
-  let late: NodeJS.Timeout | undefined;
-  let onAbort = (): void => {};
-  return new Promise<RefreshAnswer>((resolve, reject) => {
-    const hang = (): void => {
-      child.kill("SIGKILL");
-      reject(new Late(`the run waited for the refreshing process ${child.pid}, silent for ${silence} s`));
-    };
-    onAbort = () => reject(signal?.reason);
-    late = setTimeout(hang, 1000 * silence);
-    signal?.throwIfAborted();
-    signal?.addEventListener("abort", onAbort);
-    child.on("error", reject);
-    child.on("exit", (code, by) =>
-      reject(new Error(`the refreshing process ended (${by ?? `code ${code}`}) and said nothing`)),
-    );
-    child.on("message", (message: FromRefresher) => {
-      clearTimeout(late);
-      late = setTimeout(hang, 1000 * silence);
-      if (message.kind === "progress") onProgress(message.what, message.done, message.total);
-      else if (message.kind === "done") resolve(message.answer);
-      else reject(message.isUserError ? new UserError(message.message) : new Error(message.message));
-    });
-    child.send(order, () => {}); // a broken channel shows as the process's end
-  }).finally(() => {
-    clearTimeout(late);
-    signal?.removeEventListener("abort", onAbort);
+  signal?.throwIfAborted();
+  const spec = { ...refresher, name: "refreshing worker", options: undefined, patience: { silence } };
+  const worker = processLauncher.start<Refresher>(spec);
+  const end = (): void => void worker.stop();
+  signal?.addEventListener("abort", end);
+  try {
+    return await worker.call("refresh", order, { onEvent: onProgress });
+  } catch (error) {
+    signal?.throwIfAborted(); // it ended because it was told to
+    throw error;
+  } finally {
+    signal?.removeEventListener("abort", end);
     end();
-  });
+  }
 }

@@ -57,8 +57,8 @@ test("a policy in a dream begins as in the simulator and goes on otherwise; what
   using awake = new PolicyRecorder(policy, settings, temperatures);
   const [dreamt, seen] = [join(folder, "dreamt.safetensors"), join(folder, "seen.safetensors")];
   const told: number[] = [];
-  await dreaming.collect(jobs, dreamt, ({ steps }) => told.push(steps));
-  await awake.collect(jobs, seen, () => {});
+  await dreaming.collect({ jobs, path: dreamt }, ({ steps }) => told.push(steps));
+  await awake.collect({ jobs, path: seen }, () => {});
   assert.deepEqual(told, [16, 16, 16]);
   const [inDream, inTruth] = [episodes(dreamt), episodes(seen)];
   for (const [e, { actions, states }] of inDream.entries()) {

@@ -4,11 +4,13 @@ import {
   type EpisodeOutcome,
   type RecordingSettings,
   ScenePlayer,
+  type ShardJob,
+  type ShardMaker,
   ShardRecorder,
   type ShardSummary,
 } from "#recordings";
 
-export abstract class GroupRecorder implements Disposable {
+export abstract class GroupRecorder implements ShardMaker, Disposable {
   protected readonly settings: RecordingSettings;
   protected readonly player: ScenePlayer;
   readonly #atOnce: number;
@@ -24,8 +26,7 @@ export abstract class GroupRecorder implements Disposable {
   protected abstract record(jobs: readonly EpisodeJob[], recorder: ShardRecorder): EpisodeOutcome[];
 
   async collect(
-    jobs: readonly EpisodeJob[],
-    path: string,
+    { jobs, path }: ShardJob,
     onEpisode: (outcome: EpisodeOutcome) => void,
   ): Promise<ShardSummary> {
     const { size } = this.settings;

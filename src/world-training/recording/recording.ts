@@ -4,7 +4,7 @@
  * The same plan, seed and policy give the same recordings, whatever the number of processes.
  */
 import { mkdirSync } from "node:fs";
-import { fileURLToPath } from "node:url";
+import { processLauncher } from "#cluster";
 import { writeJsonFile } from "#formats";
 import {
   type DatasetInfo,
@@ -49,7 +49,11 @@ export interface RecordingProgress {
   readonly successes: number;
 }
 
-const program = fileURLToPath(new URL("./recording-process.ts", import.meta.url));
+const maker = {
+  module: new URL("./open-recorder.ts", import.meta.url).href,
+  factory: "openRecorder",
+  name: "recording worker",
+};
 /** Small, so that many processes end at about the same time. */
 const episodesPerShard = 24;
 
@@ -60,7 +64,14 @@ export async function recordEpisodes(
   mkdirSync(out, { recursive: true });
   const shards = divide(planEpisodes(order.settings, episodes), out);
   const progress = { done: 0, total: episodes, successes: 0 };
-  const summaries = await runShards({ program, settings: order, shards, workers, signal }, ({ success }) => {
+  const run = {
+    maker: { ...maker, options: order },
+    launcher: processLauncher,
+    shards,
+    workers,
+    signal,
+  };
+  const summaries = await runShards(run, ({ success }) => {
     progress.done++;
     if (success) progress.successes++;
     onProgress?.(progress);

@@ -1,8 +1,6 @@
-/** The program of a refreshing process: opens recordings, makes a candidate or only measures, answers, and ends. */
-
+/** The worker that refreshes a world: opens recordings, and makes a candidate or only measures. */
 import { openImagination, withWorldFolder, worldPrecision } from "#envs";
 import { type Demonstrations, openDemonstrations } from "#recordings";
-import { inheritPlugins, liveForParent, UserError } from "#registry";
 import { allowTf32 } from "#tensor";
 import type { LoopHooks } from "#world-training";
 import {
@@ -13,29 +11,19 @@ import {
   shortReport,
 } from "#world-training";
 import { firstEpisodes } from "./first-episodes.ts";
-import type { FromRefresher, RefreshAnswer, RefreshOrder } from "./refresh-order.ts";
+import type { RefreshAnswer, RefreshOrder, RefreshProgress } from "./refresh-order.ts";
 
-const tell = (message: FromRefresher): boolean | undefined => process.send?.(message);
+type Tell = (progress: RefreshProgress) => void;
 
-liveForParent();
-await inheritPlugins();
-process.once("message", (order: RefreshOrder) => {
-  refresh(order).then(
-    (answer) => tell({ kind: "done", answer }),
-    (error: unknown) => {
-      const isUserError = error instanceof UserError;
-      const { message, stack } = error instanceof Error ? error : new Error(String(error));
-      tell({ kind: "failed", message: isUserError ? message : (stack ?? message), isUserError });
-    },
-  );
-});
+export const openRefresher = () => ({ refresh });
+export type Refresher = ReturnType<typeof openRefresher>;
 
-async function refresh(order: RefreshOrder): Promise<RefreshAnswer> {
+async function refresh(order: RefreshOrder, tell: Tell): Promise<RefreshAnswer> {
   const { world, candidate, device, settings } = order;
   if (device !== "cpu") allowTf32(true);
   const exam = new RecordedFrames([openDemonstrations(order.exam)], device);
   const open = openerOf(order);
-  const onProgress = (done: number, total: number) => tell({ kind: "progress", what: "exam", done, total });
+  const onProgress = (done: number, total: number) => tell({ what: "exam", done, total });
   if (candidate === undefined) {
     const before = await measureWorld(world, exam, settings, open, onProgress);
     const { falsePositive, missedSuccess, agreement } = before;
@@ -45,7 +33,7 @@ async function refresh(order: RefreshOrder): Promise<RefreshAnswer> {
     return { accepted: false, reason, before: shortReport(before) };
   }
   const lessons = new RecordedFrames(lessonsOf(order), device);
-  const wishes = { world, candidate, lessons, exam, settings, open, hooksOf, onProgress };
+  const wishes = { world, candidate, lessons, exam, settings, open, hooksOf: hooksFor(tell), onProgress };
   const { before, after, ...verdict } = await makeCandidate(wishes);
   return { ...verdict, before: shortReport(before), after: shortReport(after) };
 }
@@ -70,7 +58,9 @@ function lessonsOf({ old, oldEpisodes, fresh }: RefreshOrder): Demonstrations[] 
   ];
 }
 
-const hooksOf = (what: string): LoopHooks => ({
-  reportEvery: 20,
-  onProgress: ({ step, steps }) => tell({ kind: "progress", what, done: step, total: steps }),
-});
+const hooksFor =
+  (tell: Tell) =>
+  (what: string): LoopHooks => ({
+    reportEvery: 20,
+    onProgress: ({ step, steps }) => tell({ what, done: step, total: steps }),
+  });
