@@ -15,6 +15,21 @@ const longFiles: Readonly<Record<string, string>> = {
   "src/tensor/aten.generated.ts": "generated from the operators' schemas",
 };
 
+/** Files that may start processes or threads, or open sockets, each with its reason. All but the first three start foreign programs. */
+const starters: Readonly<Record<string, string>> = {
+  "src/cluster/process-worker.ts": "starts our workers in processes",
+  "src/cluster/thread-worker.ts": "starts our workers in threads",
+  "src/cluster/thread-entry.ts": "is the program of such a thread",
+  "src/formats/mp4-writer.ts": "ffmpeg",
+  "src/metrics/side-logger.ts": "the Python SDKs of W&B and SwanLab",
+  "src/simulators/libero/prepare/pip.ts": "pip, for LIBERO's files",
+  "src/cli/doctor/machine.ts": "nvidia-smi and other questions to the machine",
+  "src/cli/doctor/renderers.ts": "a renderer on trial, which may crash",
+  "src/cli/doctor/set-up-state.ts": "the set-up's own check",
+  "src/cli/tensorboard.ts": "TensorBoard",
+  "src/cli/fetch-model/test-hub.ts": "a hub for tests, on loopback",
+};
+
 /** Tests may borrow any room to check their own. */
 const isTest = (path: string): boolean => path.endsWith(".test.ts");
 
@@ -67,6 +82,12 @@ test("only the tensor and mujoco rooms open an addon", () => {
     .map(({ room }) => room);
   const others = openers.filter((room) => room !== "tensor" && room !== "mujoco");
   assert.deepEqual(others, []);
+});
+
+test("processes, threads and sockets are opened only by the listed files, and each of these opens one", () => {
+  const opens = /"node:(child_process|worker_threads|cluster|net|tls|dgram|http|https|http2)"/;
+  const found = sources.filter(({ path, text }) => !isTest(path) && opens.test(text)).map(({ path }) => path);
+  assert.deepEqual(found.toSorted(), Object.keys(starters).toSorted());
 });
 
 test(`no file under src is longer than ${longest} lines, but for the listed ones`, () => {
