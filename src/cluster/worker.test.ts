@@ -1,8 +1,18 @@
 /** Workers in threads and in processes: one contract, kept by both. */
 import assert from "node:assert/strict";
-import { existsSync } from "node:fs";
-import { test } from "node:test";
-import { asUserError, Late, type Launcher, UserError, WorkerLost, type WorkerSpec } from "#registry";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import {
+  asUserError,
+  Late,
+  type Launcher,
+  loadPlugins,
+  UserError,
+  WorkerLost,
+  type WorkerSpec,
+} from "#registry";
 import { liveTensors, PeerLost, tensor } from "#tensor";
 import type { TestWorker } from "../../test/support/test-worker.ts";
 import { processLauncher, threadLauncher } from "./launcher.ts";
@@ -14,6 +24,8 @@ const spec = (more: Partial<WorkerSpec> = {}): WorkerSpec => ({
   options: {},
   ...more,
 });
+const folder = mkdtempSync(join(tmpdir(), "reverie-worker-"));
+after(() => rmSync(folder, { recursive: true }));
 const isLost = (hung: boolean, message: RegExp) => (error: unknown) =>
   error instanceof WorkerLost && error.hung === hung && message.test(error.message);
 
@@ -103,6 +115,15 @@ for (const [kind, launcher, who] of kinds) {
     const stopping = busy.stop(0.2);
     await assert.rejects(call, isLost(false, /was stopped/));
     await stopping;
+  });
+
+  test(`a ${kind} has the plugins of whoever started it before it is made`, async () => {
+    const path = join(folder, `${kind}.ts`);
+    writeFileSync(path, "export const plugin = { install(): void {} };\n");
+    await loadPlugins([path]);
+    const worker = launcher.start<TestWorker>(spec());
+    assert.ok((await worker.call("plugins")).includes(path));
+    await worker.kill();
   });
 
   test(`a ${kind} on another machine is refused`, () => {
