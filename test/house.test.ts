@@ -23,11 +23,11 @@ const starters: Readonly<Record<string, string>> = {
   "src/formats/mp4-writer.ts": "ffmpeg",
   "src/metrics/side-logger.ts": "the Python SDKs of W&B and SwanLab",
   "src/simulators/libero/prepare/pip.ts": "pip, for LIBERO's files",
+  "src/cli/claim/child-command.ts": "other commands of reverie, whole runs with folders of their own",
   "src/cli/doctor/machine.ts": "nvidia-smi and other questions to the machine",
   "src/cli/doctor/renderers.ts": "a renderer on trial, which may crash",
   "src/cli/doctor/set-up-state.ts": "the set-up's own check",
   "src/cli/tensorboard.ts": "TensorBoard",
-  "src/cli/fetch-model/test-hub.ts": "a hub for tests, on loopback",
 };
 
 /** Tests may borrow any room to check their own. */
