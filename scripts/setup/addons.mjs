@@ -21,7 +21,7 @@ import {
 import { availableParallelism, freemem } from "node:os";
 import { basename, join } from "node:path";
 import { SetupFailure } from "./failure.mjs";
-import { build, inCheckout, native, nodeModules, root, runPath } from "./folders.mjs";
+import { apiHeaders, build, inCheckout, native, root, runPath } from "./folders.mjs";
 import { mujocoFolder, mujocoLibrary } from "./mujoco-wheel.mjs";
 import { runProgram } from "./progress.mjs";
 import { findCompiler } from "./requirements.mjs";
@@ -48,11 +48,7 @@ export const torchAddon = makeAddon("torch", {
 
 export const mujocoAddon = makeAddon("mujoco", {
   flags: async () => ({
-    compile: [
-      `-I${inCheckout(join(nodeModules, "node-api-headers", "include"))}`,
-      "-isystem",
-      inCheckout(join(mujocoFolder(), "include")),
-    ],
+    compile: [`-I${inCheckout(apiHeaders())}`, "-isystem", inCheckout(join(mujocoFolder(), "include"))],
     link: [
       `-L${inCheckout(mujocoFolder())}`,
       `-l:${mujocoLibrary}`,

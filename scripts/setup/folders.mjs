@@ -1,19 +1,38 @@
 /**
- * Where set-up finds and puts things, all relative to the checkout.
+ * Where set-up finds and puts things, all relative to the checkout or to the installed package; where its user may not write there, what
+ * set-up makes goes to the user's cache (src/registry/set-up-folder.ts finds it).
  *
  * Set-up runs before any package is installed, so every file in this folder is plain JavaScript that needs
  * nothing but Node.
  */
-import { existsSync, readdirSync } from "node:fs";
-import { isAbsolute, join, relative } from "node:path";
+import { accessSync, constants, existsSync, readdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { homedir } from "node:os";
+import { dirname, isAbsolute, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
 export const root = fileURLToPath(new URL("../../", import.meta.url));
-export const deps = join(root, ".deps");
+const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+const cache = join(process.env.REVERIE_HOME ?? join(homedir(), ".cache", "reverie"), `set-up-${version}`);
+/** Where `build/` and `.deps/` are. */
+export const place = existsSync(join(root, "build")) || isWritable(root) ? root : cache;
+export const deps = join(place, ".deps");
 export const venv = join(deps, "venv");
-export const build = join(root, "build");
+export const build = join(place, "build");
 export const native = join(root, "native");
 export const nodeModules = join(root, "node_modules");
+/** Node-API's headers: of a package that npm installed among others, they may lie above it. */
+export const apiHeaders = () =>
+  join(dirname(createRequire(import.meta.url).resolve("node-api-headers/package.json")), "include");
+
+function isWritable(folder) {
+  try {
+    accessSync(folder, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** The virtual environment's site-packages, or undefined before it exists. */
 export function sitePackages() {
@@ -24,6 +43,7 @@ export function sitePackages() {
 
 /** A path as it is written into flags and stamps: relative when it is in the checkout, so that a moved one stays current. */
 export function inCheckout(path) {
+  if (place !== root) return path;
   const inside = relative(root, path);
   return inside.startsWith("..") || isAbsolute(inside) ? path : inside;
 }

@@ -14,6 +14,7 @@ export const npmPackages = {
   mend: "npm ci",
 
   isDone() {
+    if (!existsSync(join(root, "package-lock.json"))) return true; // an installed package: npm brought them
     const installed = readPackages(join(nodeModules, ".package-lock.json"));
     const wanted = readPackages(join(root, "package-lock.json"));
     if (!installed || !wanted) return false;

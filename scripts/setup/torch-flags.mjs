@@ -10,7 +10,7 @@
  */
 import { existsSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { inCheckout, native, nodeModules, root, runPath } from "./folders.mjs";
+import { apiHeaders, inCheckout, native, root, runPath } from "./folders.mjs";
 import { runProgram } from "./progress.mjs";
 import { torchFolder } from "./torch-wheel.mjs";
 
@@ -23,7 +23,7 @@ const system = (folder) => ["-isystem", inCheckout(folder)];
 export async function torchFlags(compiler) {
   const torch = torchFolder();
   const include = [
-    `-I${inCheckout(join(nodeModules, "node-api-headers", "include"))}`,
+    `-I${inCheckout(apiHeaders())}`,
     ...system(join(torch, "include")),
     ...system(join(torch, "include", "torch", "csrc", "api", "include")),
     ...system(join(native, "torch", "gloo_stub")),

@@ -11,10 +11,10 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs, promisify } from "node:util";
-import { UserError } from "#registry";
+import { setUpFolder, UserError } from "#registry";
 import type { Command } from "./command.ts";
 
-const deps = fileURLToPath(new URL("../../.deps", import.meta.url));
+const deps = join(setUpFolder(), ".deps");
 const python = join(deps, "venv", "bin", "python");
 /** Every package that is taken, with the hashes of its files. */
 const wheels = fileURLToPath(new URL("./tensorboard-wheels.txt", import.meta.url));

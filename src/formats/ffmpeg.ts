@@ -6,10 +6,9 @@
  */
 import { accessSync, constants, existsSync, readdirSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { UserError } from "#registry";
+import { setUpFolder, UserError } from "#registry";
 
-const library = fileURLToPath(new URL("../../.deps/venv/lib/", import.meta.url));
+const library = join(setUpFolder(), ".deps", "venv", "lib");
 
 export function findFfmpeg(): string {
   const chosen = process.env.REVERIE_FFMPEG;

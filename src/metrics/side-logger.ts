@@ -7,9 +7,10 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { Late, UserError, within } from "#registry";
+import { Late, setUpFolder, UserError, within } from "#registry";
 import type { Metrics, MetricsWriter } from "./metric.ts";
 
 export type Service = "wandb" | "swanlab";
@@ -41,7 +42,7 @@ const root = (path: string): string => fileURLToPath(new URL(`../../${path}`, im
 
 /** The interpreter that has the SDKs: REVERIE_LOGGER_PYTHON, else `.deps/loggers`, else the machine's own. */
 export function loggerPython(): string {
-  const own = root(".deps/loggers/bin/python");
+  const own = join(setUpFolder(), ".deps", "loggers", "bin", "python");
   return process.env.REVERIE_LOGGER_PYTHON ?? (existsSync(own) ? own : "python3");
 }
 

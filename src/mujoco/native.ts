@@ -4,7 +4,8 @@
  * Only this file opens it. What people use are the classes `Model`, `Simulation` and `Renderer`.
  */
 import { createRequire } from "node:module";
-import { UserError } from "#registry";
+import { join } from "node:path";
+import { setUpAdvice, setUpFolder, UserError } from "#registry";
 
 declare const brand: unique symbol;
 type Handle<Kind extends string> = { readonly [brand]: Kind };
@@ -118,10 +119,10 @@ export function addon(): MujocoAddon {
 
 function open(): MujocoAddon {
   try {
-    return createRequire(import.meta.url)("../../build/mujoco.node") as MujocoAddon;
+    return createRequire(import.meta.url)(join(setUpFolder(), "build", "mujoco.node")) as MujocoAddon;
   } catch (error) {
     throw new UserError(
-      `the MuJoCo addon does not load: ${(error as Error).message.split("\n")[0]}; build it with \`npm run native\``,
+      `the MuJoCo addon does not load: ${(error as Error).message.split("\n")[0]}; build it with \`${setUpAdvice()}\``,
     );
   }
 }

@@ -5,6 +5,7 @@ export { nearest } from "./nearest.ts";
 export { ownEntry } from "./own-entry.ts";
 export { inheritPlugins, type LoadedPlugin, loadedPlugins, loadPlugins, type Plugin } from "./plugins.ts";
 export { Catalog, Registry, registerAs } from "./registry.ts";
+export { setUpAdvice, setUpFolder } from "./set-up-folder.ts";
 export { asUserError, systemRefusal } from "./system-error.ts";
 export { UserError } from "./user-error.ts";
 export {

@@ -1,4 +1,5 @@
 /** Physics simulators: the engine, the LIBERO and tabletop suites on it, their experts and starts, and slots that play episodes. */
+export { type BddlSuite, bddlSuite } from "./bddl-suite.ts";
 export { pictureSide, settleSteps } from "./bounds.ts";
 export { type BddlTask, readBddl } from "./engine/bddl.ts";
 export { drawScene } from "./engine/draw-scene.ts";

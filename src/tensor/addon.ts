@@ -5,8 +5,8 @@
  * made them can use.
  */
 import { createRequire } from "node:module";
-import { fileURLToPath } from "node:url";
-import { UserError } from "#registry";
+import { join } from "node:path";
+import { setUpAdvice, setUpFolder, UserError } from "#registry";
 
 export interface TypeInfo {
   readonly kind: string;
@@ -125,13 +125,12 @@ export interface TorchAddon {
 }
 
 function open(): TorchAddon {
-  const path =
-    process.env.REVERIE_TORCH_ADDON ?? fileURLToPath(new URL("../../build/torch.node", import.meta.url));
+  const path = process.env.REVERIE_TORCH_ADDON ?? join(setUpFolder(), "build", "torch.node");
   try {
     return createRequire(import.meta.url)(path) as TorchAddon;
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message.split("\n")[0] : String(cause);
-    throw new UserError(`cannot open the libtorch addon (${reason}); build it with: npm run native`, {
+    throw new UserError(`cannot open the libtorch addon (${reason}); build it with: ${setUpAdvice()}`, {
       cause,
     });
   }

@@ -26,6 +26,7 @@ export { checkpointRoot } from "./run-folder/places.ts";
 export { holdFolder, holdRunFolder } from "./run-folder/run-folder.ts";
 export { type Settings, settingsDigest } from "./run-folder/settings-changes.ts";
 export { newestCheckpoint } from "./run-folder/starting-point.ts";
+export { type ConfigSource, evaluateRun, type RunOptions, type TrainedRun, trainRun } from "./run-program.ts";
 export { SftRun, type SftSettings, sftSettings } from "./sft/fine-tune.ts";
 export { labelDemonstrations } from "./sft/labels.ts";
 export {

@@ -2,8 +2,7 @@
 import { spawn } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { UserError } from "#registry";
+import { setUpFolder, UserError } from "#registry";
 import { sha256 } from "../manifest.ts";
 
 export interface Wheel {
@@ -13,7 +12,7 @@ export interface Wheel {
   readonly sha256: string;
 }
 
-const venvPython = fileURLToPath(new URL("../../../../.deps/venv/bin/python", import.meta.url));
+const venvPython = join(setUpFolder(), ".deps", "venv", "bin", "python");
 
 /** The wheel's path: found in `folder`, or downloaded there. */
 export async function getWheel(wheel: Wheel, folder: string): Promise<string> {
