@@ -1,10 +1,11 @@
 /** From outcomes to tables and verdicts, on results small enough to be worked out by hand. */
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { drawClaimCurves } from "./claim-curves.ts";
+import { gatherRun } from "./claim-folder.ts";
 import {
   type ClaimResults,
   readClaimResults,
@@ -125,6 +126,37 @@ test("the page has rates, paired differences, and comparisons with the true run 
     /rloo \(comparison\), seed 0, 2 steps \| fresh \| \+0\.0 .* \| 1, 1 \|/,
   );
   assert.doesNotMatch(page, /## Goal/);
+});
+
+test("rounds of co-evolution are read from a run's folder and told with its shares before and after", () => {
+  const experiment = join(folder, "true_0", "mini");
+  mkdirSync(join(experiment, "co-evolution"), { recursive: true });
+  const meters = (share: number) => ({
+    ...{ falsePositive: { share }, missedSuccess: { share: null } },
+    ...{ falseSuccess: { share: 0.125 }, agreement: { share: 1 - share } },
+  });
+  const rounds = [
+    {
+      step: 15,
+      seconds: 106.2,
+      outcome: "refreshed",
+      reason: "",
+      world: 1,
+      before: meters(0.25),
+      after: meters(0.125),
+    },
+    { step: 30, seconds: 3, outcome: "failed", reason: "no memory\nat all", world: 1 },
+  ];
+  const lines = [...rounds.map((round) => JSON.stringify(round)), '{"step":4'];
+  writeFileSync(join(experiment, "co-evolution", "rounds.jsonl"), lines.join("\n"));
+  const training = { folder: join(folder, "true_0"), experiment };
+  const run = gatherRun({ name: "true", kind: "true", seed: 0, training, evaluations: [] });
+  const page = claimText(results(undefined, run));
+  assert.match(
+    page,
+    /\| 15 \| refreshed \| 25\.0 % → 12\.5 % \| – → – \| 12\.5 % → 12\.5 % \| 75\.0 % → 87\.5 % \| 106 \|/,
+  );
+  assert.match(page, /\| 30 \| failed \| no memory \| \| \| \| 3 \|/);
 });
 
 test("a result file that contradicts its own outcomes is refused", () => {

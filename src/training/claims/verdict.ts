@@ -3,7 +3,8 @@ import { type Comparison, compareOutcomes, formatP } from "../evaluation/compare
 import { isControl } from "./claim-file.ts";
 import { type ArmResult, type ClaimResults, outcomesOf, runName } from "./claim-results.ts";
 
-export interface Finding {
+/** One thing that a goal asks for. */
+export interface Verdict {
   readonly text: string;
   readonly met: boolean;
 }
@@ -24,7 +25,7 @@ export function compareArms(first: ArmResult, second: ArmResult, evaluation: str
 }
 
 /** Nothing where there is no goal. What was not measured is not reached. */
-export function verdictOf(results: ClaimResults): Finding[] {
+export function verdictOf(results: ClaimResults): Verdict[] {
   const { goal } = results.claim;
   if (!goal) return [];
   const trueRuns = results.arms.filter(({ kind }) => kind === "true");
@@ -45,7 +46,7 @@ export function verdictOf(results: ClaimResults): Finding[] {
       words: words.join(", "),
     };
   };
-  const findings: Finding[] = [];
+  const findings: Verdict[] = [];
   const add = (what: string, { met, words }: { met: boolean; words: string }): void => {
     findings.push({ met, text: `${what} (${evaluation}): ${words}` });
   };
