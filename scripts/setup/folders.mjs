@@ -6,24 +6,30 @@
  * nothing but Node.
  */
 import { accessSync, constants, existsSync, readdirSync, readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
 export const root = fileURLToPath(new URL("../../", import.meta.url));
-const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-const cache = join(process.env.REVERIE_HOME ?? join(homedir(), ".cache", "reverie"), `set-up-${version}`);
+const cacheOf = ({ version }) =>
+  join(process.env.REVERIE_HOME ?? join(homedir(), ".cache", "reverie"), `set-up-${version}`);
 /** Where `build/` and `.deps/` are. */
-export const place = existsSync(join(root, "build")) || isWritable(root) ? root : cache;
+export const place =
+  existsSync(join(root, "build")) || isWritable(root)
+    ? root
+    : cacheOf(JSON.parse(readFileSync(join(root, "package.json"), "utf8")));
 export const deps = join(place, ".deps");
 export const venv = join(deps, "venv");
 export const build = join(place, "build");
 export const native = join(root, "native");
 export const nodeModules = join(root, "node_modules");
 /** Node-API's headers: of a package that npm installed among others, they may lie above it. */
-export const apiHeaders = () =>
-  join(dirname(createRequire(import.meta.url).resolve("node-api-headers/package.json")), "include");
+export function apiHeaders() {
+  const inside = (folder) => join(folder, "node_modules", "node-api-headers", "include");
+  for (let folder = dirname(root); folder !== dirname(folder); folder = dirname(folder))
+    if (!existsSync(inside(root)) && existsSync(inside(folder))) return inside(folder);
+  return inside(root);
+}
 
 function isWritable(folder) {
   try {
