@@ -7,6 +7,7 @@ import { type Algorithm, algorithms, lossMetrics } from "#algorithms";
 import { type Minibatch, minibatchSize, type PolicyEvaluation, type Rollout, sliceSamples } from "#data";
 import { AdamW, clipGradNorm } from "#optimization";
 import { aten, type Tensor, tensor, zeros } from "#tensor";
+import { assertClose } from "./support/close.ts";
 
 type Nested = number | readonly Nested[];
 interface Step {
@@ -145,10 +146,7 @@ for (const name of ["grpo", "ppo"] as const) {
   }
 }
 
-function close(actual: number | undefined, expected: number | undefined, what: string): void {
-  const off = Math.abs((actual ?? Number.NaN) - (expected ?? Number.NaN));
-  assert.ok(
-    off < 2e-6 * Math.max(1, Math.abs(expected ?? 0)),
-    `${what}: expected ${expected}, got ${actual}`,
-  );
+/** Relative to numbers above 1. */
+function close(actual = Number.NaN, expected = Number.NaN, what: string): void {
+  assertClose(actual, expected, 2e-6 * Math.max(1, Math.abs(expected)), what);
 }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { arange, aten, Generator, grad, noGrad, randn, type Tensor, tensor, zeros } from "#tensor";
+import { assertClose } from "../../test/support/close.ts";
 import {
   attention,
   Conv2d,
@@ -29,15 +30,6 @@ class Block extends Module {
   readonly layers = [new Linear(4, 4), new Linear(4, 4, { bias: false })];
   readonly notAParameter = 3;
 }
-
-const close = (actual: Tensor, expected: Tensor | number[], tolerance = 1e-6): void => {
-  const want = Array.isArray(expected) ? expected : expected.toArray();
-  const got = actual.toArray();
-  assert.equal(got.length, want.length);
-  for (const [i, x] of got.entries()) {
-    assert.ok(Math.abs(x - (want[i] ?? Number.NaN)) <= tolerance, `[${i}]: ${x} instead of ${want[i]}`);
-  }
-};
 
 const filled = <M extends Module>(module: M, seed = 1): M => {
   const generator = new Generator(seed);
@@ -97,17 +89,20 @@ test("a module on the meta device has names and shapes but no memory, and takes 
     ]),
     bias: tensor([0, 1]),
   });
-  close(ghost.forward(tensor([1, 1, 1])), [6, 16]);
+  assertClose(ghost.forward(tensor([1, 1, 1])), [6, 16]);
 });
 
 test("norms give mean 0 and variance 1, or root-mean-square 1", () => {
   const x = randn([3, 8], { generator: new Generator(2) });
   const y = new LayerNorm(8, { eps: 0 }).forward(x);
-  close(y.mean(-1), [0, 0, 0]);
-  close(y.std(-1, 0), [1, 1, 1], 1e-5);
-  close(new RMSNorm(8, { eps: 0 }).forward(x).square().mean(-1), [1, 1, 1], 1e-5);
+  assertClose(y.mean(-1), [0, 0, 0]);
+  assertClose(y.std(-1, 0), [1, 1, 1], 1e-5);
+  assertClose(new RMSNorm(8, { eps: 0 }).forward(x).square().mean(-1), [1, 1, 1], 1e-5);
   const image = randn([2, 4, 3, 3], { generator: new Generator(3) });
-  close(new GroupNorm(2, 4, { eps: 0 }).forward(image).reshape([2, 2, -1]).mean(-1).flatten(), [0, 0, 0, 0]);
+  assertClose(
+    new GroupNorm(2, 4, { eps: 0 }).forward(image).reshape([2, 2, -1]).mean(-1).flatten(),
+    [0, 0, 0, 0],
+  );
 });
 
 test("RMSNorm of a bfloat16 input is computed in float32", () => {
@@ -126,22 +121,22 @@ test("attention over split heads equals softmax(q kᵀ / sqrt(h)) v", () => {
     Tensor,
   ];
   const want = q.matmul(k.transpose(-1, -2)).div(2).softmax(-1).matmul(v);
-  close(attention(q, k, v), want, 1e-6);
+  assertClose(attention(q, k, v), want, 1e-6);
   assert.deepEqual(mergeHeads(attention(q, k, v)).shape, [2, 5, 8]);
   const causal = attention(q, k, v, { causal: true });
-  close(causal.select(2, 0), v.select(2, 0), 1e-6); // the first query sees only the first key
+  assertClose(causal.select(2, 0), v.select(2, 0), 1e-6); // the first query sees only the first key
 });
 
 test("rotating by position 0 changes nothing, and rotations keep lengths in both layouts", () => {
   const x = randn([1, 3, 6], { generator: new Generator(5) });
   const table = rotaryTable(arange(0, 3), 6);
   const halves = rotateHalves(x, table);
-  close(halves.select(1, 0), x.select(1, 0));
-  close(halves.square().sum(-1), x.square().sum(-1), 1e-5);
+  assertClose(halves.select(1, 0), x.select(1, 0));
+  assertClose(halves.square().sum(-1), x.square().sum(-1), 1e-5);
   const perPair = { cos: table.cos.narrow(-1, 0, 3), sin: table.sin.narrow(-1, 0, 3) };
   const interleaved = rotateInterleaved(x, perPair);
-  close(interleaved.select(1, 0), x.select(1, 0));
-  close(interleaved.square().sum(-1), x.square().sum(-1), 1e-5);
+  assertClose(interleaved.select(1, 0), x.select(1, 0));
+  assertClose(interleaved.square().sum(-1), x.square().sum(-1), 1e-5);
   assert.notDeepEqual(halves.toArray(), interleaved.toArray());
 });
 
@@ -156,24 +151,28 @@ test("patches are cut row by row", () => {
   const want = tensor([2, 3, 6, 7])
     .matmul(embed.proj.weight.reshape([3, 4]).transpose(0, 1))
     .add(embed.proj.bias as Tensor);
-  close(embed.forward(image).select(1, 1), want, 1e-5);
+  assertClose(embed.forward(image).select(1, 1).flatten(), want, 1e-5);
 });
 
 test("a gated MLP multiplies the gate's activation with the other branch", () => {
   const mlp = filled(new GatedMlp({ width: 4, hidden: 6 }));
   const x = randn([2, 4], { generator: new Generator(6) });
   const gate = mlp.gate_proj.forward(x);
-  close(mlp.forward(x), mlp.down_proj.forward(gate.mul(gate.sigmoid()).mul(mlp.up_proj.forward(x))), 1e-6);
+  assertClose(
+    mlp.forward(x),
+    mlp.down_proj.forward(gate.mul(gate.sigmoid()).mul(mlp.up_proj.forward(x))),
+    1e-6,
+  );
 });
 
 test("a fresh LoRA changes nothing; merged, it equals the adapted layer, linear and convolution alike", () => {
   const generator = new Generator(8);
   const x = randn([2, 4], { generator });
   const linear = new LoraLinear(filled(new Linear(4, 3)), { rank: 2, alpha: 1 }).initialise(generator);
-  close(linear.forward(x), linear.base_layer.forward(x), 0);
+  assertClose(linear.forward(x), linear.base_layer.forward(x), 0);
   initNormal(linear.lora_B.weight, 0.5, generator);
   const adapted = noGrad(() => linear.forward(x));
-  close(linear.merge().forward(x), adapted, 1e-6);
+  assertClose(linear.merge().forward(x), adapted, 1e-6);
 
   const image = randn([1, 2, 6, 6], { generator });
   const conv = new LoraConv2d(filled(new Conv2d(2, 3, { kernel: 3, stride: 3 })), {
@@ -182,7 +181,7 @@ test("a fresh LoRA changes nothing; merged, it equals the adapted layer, linear 
   }).initialise(generator);
   initNormal(conv.lora_B.weight, 0.5, generator);
   const adaptedImage = noGrad(() => conv.forward(image));
-  close(conv.merge().forward(image), adaptedImage, 1e-5);
+  assertClose(conv.merge().forward(image), adaptedImage, 1e-5);
 });
 
 test("a LoRA layer trains A and B and leaves the base alone", () => {

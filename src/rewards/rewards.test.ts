@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { writeSafetensors } from "#formats";
 import { UserError } from "#registry";
 import { full, noGrad, type Tensor, zeros } from "#tensor";
+import { assertClose } from "../../test/support/close.ts";
 import {
   loadReward,
   ResnetReward,
@@ -96,11 +97,10 @@ test("judges vote: the most suspicious, their mean, or the one in the middle", (
   const [low, , high, middle] = [-2, 0, 3, 1].map((bias) => 1 / (1 + Math.exp(-bias)));
   const vote = (how: "min" | "mean" | "median", of = members): number =>
     Number(new RewardModelEnsemble(of, how).judge(pictures(0), ["", ""]).toArray()[1]);
-  const near = (value: number, expected: number) => assert.ok(Math.abs(value - expected) < 1e-6, `${value}`);
-  near(vote("min"), low!);
-  near(vote("mean"), (low! + 0.5 + high! + middle!) / 4);
-  near(vote("median"), 0.5); // of four, the lower of the middle two
-  near(vote("median", members.slice(1)), middle!);
+  assertClose(vote("min"), low!);
+  assertClose(vote("mean"), (low! + 0.5 + high! + middle!) / 4);
+  assertClose(vote("median"), 0.5); // of four, the lower of the middle two
+  assertClose(vote("median", members.slice(1)), middle!);
 });
 
 test("an ensemble refuses what one of its judges was not taught, and lists every member's weights", () => {

@@ -9,6 +9,7 @@ import type { SimulatorEnv } from "#envs";
 import { readSafetensors } from "#formats";
 import { type Metrics, readMetricsFile } from "#metrics";
 import { liveTensors } from "#tensor";
+import { assertCloseMetrics } from "../../test/support/close.ts";
 import { tinyCheckpoint, tinyOverrides } from "../../test/support/tiny-run.ts";
 import { listCheckpoints } from "./checkpoint/folder.ts";
 import { readRun } from "./read-run.ts";
@@ -273,17 +274,6 @@ test("a run for several machines, or for Ray, is planned but not started", async
   await assert.rejects(start("cluster.launcher=ray"), /cluster\.launcher is ray/);
 });
 
-/** Sums over batches of other sizes differ in their last bits. */
-function assertClose(actual: readonly Metrics[], expected: readonly Metrics[]): void {
-  for (const [i, metrics] of expected.entries()) {
-    for (const [name, value] of Object.entries(metrics)) {
-      const found = actual[i]?.[name] ?? Number.NaN;
-      const close = Object.is(found, value) || Math.abs(found - value) <= 1e-6 * Math.max(1, Math.abs(value));
-      assert.ok(close, `step ${i}, ${name}: ${found} is not ${value}`);
-    }
-  }
-}
-
 const eight = [
   ...alive,
   "env.train.total_num_envs=8",
@@ -299,7 +289,8 @@ for (const strategy of ["no_shard", "shard_grad_op", "full_shard"]) {
     const one = await play(grpo, [...eight, "runner.max_epochs=5", ranks(1)]);
     const four = await play(grpo, [...eight, "runner.max_epochs=5", ranks(4), sharding]);
     assert.equal(four.worlds.actor, 4);
-    assertClose(four.metrics, one.metrics);
+    // Sums over batches of other sizes differ in their last bits.
+    assertCloseMetrics(four.metrics, one.metrics, 1e-6);
   });
 }
 
@@ -321,7 +312,7 @@ test("a run with a sharded optimiser goes on to the bit, and its checkpoint also
     [...eight, "runner.max_epochs=3", "runner.resume_dir=auto", ranks(1)],
     alone,
   );
-  assertClose(single.metrics, straight.metrics);
+  assertCloseMetrics(single.metrics, straight.metrics, 1e-6);
 });
 
 test("16-bit weights learn through 32-bit masters, on one rank and on two, and resume to the bit", async () => {

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { type Metrics, readMetricsFile } from "#metrics";
 import { arange, type Tensor } from "#tensor";
+import { assertCloseMetrics } from "../../test/support/close.ts";
 import { testPi0Checkpoint } from "../../test/support/pi0-checkpoint.ts";
 import { tinyCheckpoint, tinyOverrides } from "../../test/support/tiny-run.ts";
 import { listCheckpoints } from "./checkpoint/folder.ts";
@@ -69,18 +70,6 @@ async function play(what: Case, logs = newFolder()): Promise<{ metrics: Metrics[
   };
 }
 
-function assertClose(actual: readonly Metrics[], expected: readonly Metrics[], tolerance: number): void {
-  assert.equal(actual.length, expected.length);
-  for (const [i, metrics] of expected.entries()) {
-    for (const [name, value] of Object.entries(metrics)) {
-      const found = actual[i]?.[name] ?? Number.NaN;
-      const close =
-        Object.is(found, value) || Math.abs(found - value) <= tolerance * Math.max(1, Math.abs(value));
-      assert.ok(close, `step ${i}, ${name}: ${found} is not ${value}`);
-    }
-  }
-}
-
 test("of four ranks each holds a quarter of the weights, and little more while it learns", async (context) => {
   const large = tinyCheckpoint(["tabletop_spatial"], "tabletop", 1, {
     text_width: 64,
@@ -137,7 +126,7 @@ test("ranks with unequal numbers of live samples learn what one rank learns", as
     await run.close();
     return learned.metrics;
   };
-  assertClose([await learn(2)], [await learn(1)], 1e-6);
+  assertCloseMetrics([await learn(2)], [await learn(1)], 1e-6);
 });
 
 test("a rank that fails ends the others at once, and what it says is told", async (context) => {
@@ -223,7 +212,7 @@ for (const [what, each] of cases) {
     const one = await play({ ...each, overrides: overrides(1) });
     const two = await play({ ...each, overrides: overrides(2) });
     assert.ok(one.metrics.some((metrics) => metrics["train/actor/grad_norm"]! > 0));
-    assertClose(two.metrics, one.metrics, 1e-5); // Adam makes whole steps of the smallest gradients
+    assertCloseMetrics(two.metrics, one.metrics, 1e-5); // Adam makes whole steps of the smallest gradients
   });
 }
 
@@ -261,6 +250,6 @@ for (const [from, to] of [strategies, [...strategies].reverse()] as const) {
     const straight = await play(run(3, from));
     await play(run(2, from), logs);
     const resumed = await play(run(3, to, "runner.resume_dir=auto"), logs);
-    assertClose(resumed.metrics, straight.metrics, 1e-6);
+    assertCloseMetrics(resumed.metrics, straight.metrics, 1e-6);
   });
 }

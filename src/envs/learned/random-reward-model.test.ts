@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { assertClose } from "../../../test/support/close.ts";
 import { RandomRewardModel } from "./random-reward-model.ts";
 
 const criterion = { threshold: 0.5, holdFrames: 2 };
@@ -39,11 +40,9 @@ test("successes come at the real reward model's rate in each chunk, and fall on 
     second += two!.length;
     ofSeen += one!.filter((slot) => slot < 100).length;
   }
-  const close = (found: number, expected: number) =>
-    assert.ok(Math.abs(found - expected) < 0.03, `${found} is not near ${expected}`);
-  close(first / (runs * size), 100 / 400);
-  close(second / (runs * size - first), 150 / 300);
-  close(ofSeen / (runs * 100), 100 / 400); // those whom the real reward model would have rewarded get no more
+  assertClose(first / (runs * size), 100 / 400, 0.03);
+  assertClose(second / (runs * size - first), 150 / 300, 0.03);
+  assertClose(ofSeen / (runs * 100), 100 / 400, 0.03); // those whom the real reward model would have rewarded get no more
 });
 
 test("the same seed draws the same successes, and a restored reward model goes on where it stopped", () => {

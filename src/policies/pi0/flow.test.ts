@@ -1,15 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { full, Generator, ones, type Tensor, tensor, zeros } from "#tensor";
+import { assertClose } from "../../../test/support/close.ts";
 import { drawCertain, drawChains, drawTimes, prolong } from "./draws.ts";
 import { flowTimes, gaussianEntropy, logDensity, type NoiseMethod, transition } from "./flow.ts";
-
-const close = (actual: Tensor | number[], expected: number[], within = 1e-6): void => {
-  const found = Array.isArray(actual) ? actual : actual.toArray();
-  assert.equal(found.length, expected.length);
-  for (const [i, want] of expected.entries())
-    assert.ok(Math.abs(found[i]! - want) <= within, `[${i}]: expected ${want}, got ${found[i]}`);
-};
 
 /** One row, one action of one number: x = 0.8, velocity 0.4, at step `step` of four. */
 function step(method: NoiseMethod, index: number, noisy: boolean, level = 0.5, learned?: Tensor) {
@@ -24,55 +18,55 @@ function step(method: NoiseMethod, index: number, noisy: boolean, level = 0.5, l
 }
 
 test("times fall from one to zero in equal steps", () => {
-  close(flowTimes(4, "cpu"), [1, 0.75, 0.5, 0.25, 0]);
+  assertClose(flowTimes(4, "cpu"), [1, 0.75, 0.5, 0.25, 0]);
 });
 
 test("a certain step follows the velocity, whatever the method", () => {
   for (const method of ["flow_sde", "flow_cps", "flow_noise", "flow_ode"] as const) {
     const { mean, deviation } = step(method, 1, false, 0.5, ones([1, 1, 1]));
-    close(mean, [0.8 - 0.25 * 0.4]);
-    close(deviation, [0]);
+    assertClose(mean, [0.8 - 0.25 * 0.4]);
+    assertClose(deviation, [0]);
   }
 });
 
 test("flow_sde at t = 1 takes its strength from the next time", () => {
   // sigma² = 0.25 · 1 / (1 − 0.75) = 1; actions 0.4, noise 0.8; weights 0.25 and 0.75 − 1 · 0.25 / 2
   const { mean, deviation } = step("flow_sde", 0, true);
-  close(mean, [0.4 * 0.25 + 0.8 * 0.625]);
-  close(deviation, [0.5]);
+  assertClose(mean, [0.4 * 0.25 + 0.8 * 0.625]);
+  assertClose(deviation, [0.5]);
 });
 
 test("flow_sde drifts against its noise in the middle of the way", () => {
   // t = 0.5: sigma² = 0.25; actions 0.6, noise 1.0; weights 0.75 and 0.25 − 0.25 · 0.25 / 1
   const { mean, deviation } = step("flow_sde", 2, true);
-  close(mean, [0.6 * 0.75 + 1.0 * 0.1875]);
-  close(deviation, [0.25]);
+  assertClose(mean, [0.6 * 0.75 + 1.0 * 0.1875]);
+  assertClose(deviation, [0.25]);
 });
 
 test("flow_cps turns noise by an angle, and its last step is certain", () => {
   const turned = step("flow_cps", 1, true, 2 / 3); // sixty degrees
-  close(turned.mean, [0.5 * 0.5 + 0.9 * 0.5 * 0.5]);
-  close(turned.deviation, [0.5 * Math.sqrt(0.75)]);
+  assertClose(turned.mean, [0.5 * 0.5 + 0.9 * 0.5 * 0.5]);
+  assertClose(turned.deviation, [0.5 * Math.sqrt(0.75)]);
   const last = step("flow_cps", 3, true);
-  close(last.deviation, [0]);
-  close(logDensity(ones([1, 1, 1]), last), [0]);
+  assertClose(last.deviation, [0]);
+  assertClose(logDensity(ones([1, 1, 1]), last), [0]);
 });
 
 test("flow_noise keeps the mean and takes the learned deviation", () => {
   const { mean, deviation } = step("flow_noise", 1, true, 0.5, full([1, 1, 1], 0.1));
-  close(mean, [0.7]);
-  close(deviation, [0.1]);
+  assertClose(mean, [0.7]);
+  assertClose(deviation, [0.1]);
 });
 
 test("the density is the normal one, and zero where nothing was random", () => {
   const mean = zeros([3]);
-  close(logDensity(tensor([0, 1, 2]), { mean, deviation: tensor([1, 2, 0]) }), [
+  assertClose(logDensity(tensor([0, 1, 2]), { mean, deviation: tensor([1, 2, 0]) }), [
     -0.5 * Math.log(2 * Math.PI),
     -0.5 * Math.log(2 * Math.PI) - Math.log(2) - 0.125,
     0,
   ]);
-  close(logDensity(tensor([0, 1, 2]), { mean, deviation: ones([3]) }, true), [0, -1, -4]);
-  close(gaussianEntropy(tensor([1, 0.1])), [1.4189385, 1.4189385 + Math.log(0.1)], 1e-5);
+  assertClose(logDensity(tensor([0, 1, 2]), { mean, deviation: ones([3]) }, true), [0, -1, -4]);
+  assertClose(gaussianEntropy(tensor([1, 0.1])), [1.4189385, 1.4189385 + Math.log(0.1)], 1e-5);
 });
 
 const shape = { steps: 3, horizon: 2, size: 4, joint: false, ignoreLast: false };

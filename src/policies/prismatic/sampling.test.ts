@@ -1,35 +1,31 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Generator, tensor } from "#tensor";
+import { assertClose } from "../../../test/support/close.ts";
 import { judge, logDistribution, sampleTokens } from "./sampling.ts";
 
 const logits = () => tensor([[[0, Math.log(2), Math.log(5)]]]); // probabilities 1/8, 2/8, 5/8
 
-const close = (actual: readonly number[], expected: readonly number[]): void => {
-  for (const [i, want] of expected.entries())
-    assert.ok(Math.abs(actual[i]! - want) < 1e-6, `${actual} is not ${expected}`);
-};
-
 test("without temperature and top-k, probabilities are the softmax of the logits", () => {
-  close(logDistribution(logits(), { temperature: 1, topK: 0 }).exp().toArray(), [1 / 8, 2 / 8, 5 / 8]);
+  assertClose(logDistribution(logits(), { temperature: 1, topK: 0 }).exp().toArray(), [1 / 8, 2 / 8, 5 / 8]);
 });
 
 test("a temperature of two takes the square root of the odds", () => {
   const total = 1 + Math.SQRT2 + Math.sqrt(5);
   const expected = [1 / total, Math.SQRT2 / total, Math.sqrt(5) / total];
-  close(logDistribution(logits(), { temperature: 2, topK: 0 }).exp().toArray(), expected);
+  assertClose(logDistribution(logits(), { temperature: 2, topK: 0 }).exp().toArray(), expected);
 });
 
 test("top-k forbids the rest and shares their probability", () => {
   const logProbs = logDistribution(logits(), { temperature: 1, topK: 2 });
   assert.equal(logProbs.toArray()[0], Number.NEGATIVE_INFINITY);
-  close(logProbs.exp().toArray(), [0, 2 / 7, 5 / 7]);
+  assertClose(logProbs.exp().toArray(), [0, 2 / 7, 5 / 7]);
 });
 
 test("entropy is in nats, counts forbidden tokens as nothing, and has a finite gradient", () => {
   const x = logits().requiresGrad_();
   const { entropy_BA } = judge(logDistribution(x, { temperature: 1, topK: 2 }), tensor([[2n]]), "learnt");
-  close(entropy_BA!.toArray(), [-(2 / 7) * Math.log(2 / 7) - (5 / 7) * Math.log(5 / 7)]);
+  assertClose(entropy_BA!.toArray(), [-(2 / 7) * Math.log(2 / 7) - (5 / 7) * Math.log(5 / 7)]);
   entropy_BA!.sum().backward();
   assert.ok(x.grad!.toArray().every(Number.isFinite));
   assert.equal(x.grad!.toArray()[0], 0);

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { Model, Simulation } from "#mujoco";
 import { Mt19937 } from "#random";
+import { assertClose } from "../../../test/support/close.ts";
 import { testPack, testTask } from "../../../test/support/small-pack.ts";
 import { parseBddl } from "./bddl.ts";
 import { drawPlacements, jointDraws, PlacementError } from "./placement.ts";
@@ -14,10 +15,6 @@ const scene = assembleScene(pack, parseBddl(testTask, "t.bddl"));
 /** Where the sites are while the chest stands at the origin with its drawer out. */
 const sites = (name: string) =>
   name === "chest_1_lid" ? ([0, 0, 0.05] as const) : ([0.4, 0, 0.01] as const);
-const close = (got: readonly number[], want: readonly number[]) => {
-  for (const [i, value] of want.entries())
-    assert.ok(Math.abs(got[i]! - value) < 1e-7, `${got} is not ${want}`);
-};
 
 test("things are drawn in the order workspace, on parts, in parts, on things, each x, y, angle", () => {
   const random = new Mt19937(5);
@@ -29,12 +26,16 @@ test("things are drawn in the order workspace, on parts, in parts, on things, ea
   const same = new Mt19937(5);
   const [first, second] = drawn;
   // block_1: region shrunk by its radius 0.03, one range and so no bits for choosing it; bottom 0.02 under its origin.
-  close(first!.position, [same.uniform(-0.27, -0.13), same.uniform(-0.07, 0.07), 0.5 + 0.01 + 0.02]);
+  assertClose(
+    first!.position,
+    [same.uniform(-0.27, -0.13), same.uniform(-0.07, 0.07), 0.5 + 0.01 + 0.02],
+    1e-7,
+  );
   const angle = same.uniform(0, 1);
-  close(first!.orientation, [Math.cos(angle / 2), 0, 0, Math.sin(angle / 2)]);
+  assertClose(first!.orientation, [Math.cos(angle / 2), 0, 0, Math.sin(angle / 2)], 1e-7);
   // block_2: two ranges, so an integer is drawn first.
   const y = same.integer(2) === 0 ? [-0.07, 0.07] : [0.23, 0.37];
-  close(second!.position, [same.uniform(0.13, 0.27), same.uniform(y[0]!, y[1]!), 0.53]);
+  assertClose(second!.position, [same.uniform(0.13, 0.27), same.uniform(y[0]!, y[1]!), 0.53], 1e-7);
 });
 
 test("a fixture takes its region's yaw and is not shrunk into its region", () => {
@@ -42,16 +43,20 @@ test("a fixture takes its region's yaw and is not shrunk into its region", () =>
   const [x, y, z] = chest.position;
   assert.ok(x >= 0.2 && x <= 0.202 && y >= -0.3 && y <= -0.298);
   assert.equal(z, 0.5 + 0.05);
-  close(chest.orientation, [Math.cos(0.25), 0, 0, Math.sin(0.25)]);
+  assertClose(chest.orientation, [Math.cos(0.25), 0, 0, Math.sin(0.25)], 1e-7);
 });
 
 test("a thing in a drawer starts at the drawer's site, turned with the chest; a thing on a thing on its top", () => {
   const drawn = drawPlacements(scene, new Mt19937(2), sites);
   const by = (name: string) => drawn.find(({ object }) => object.name === name)!.position;
   const [chestX, chestY] = by("chest_1");
-  close(by("block_3"), [chestX + 0.4 * Math.cos(0.5), chestY + 0.4 * Math.sin(0.5), 0.55 + 0.01 + 0.02]);
+  assertClose(
+    by("block_3"),
+    [chestX + 0.4 * Math.cos(0.5), chestY + 0.4 * Math.sin(0.5), 0.55 + 0.01 + 0.02],
+    1e-7,
+  );
   const [x, y, z] = by("block_1");
-  close(by("block_4"), [x, y, z + 0.02 + 0.01 + 0.02]);
+  assertClose(by("block_4"), [x, y, z + 0.02 + 0.01 + 0.02], 1e-7);
 });
 
 test("a pack that writes quaternions scalar last gets them so, for objects and not for fixtures", () => {

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { assertClose } from "../../../test/support/close.ts";
 import { tinyCheckpoint, tinyOverrides } from "../../../test/support/tiny-run.ts";
 import { evaluateOnly } from "../evaluate-only.ts";
 import { readRun } from "../read-run.ts";
@@ -13,18 +14,15 @@ import { compareEvaluations, comparisonText } from "./compare.ts";
 import { describeEvaluation, type EvaluationFile, evaluationTable } from "./results.ts";
 import { exactMcNemar, pairedDifference, successRate } from "./statistics.ts";
 
-const near = (actual: number, expected: number): void =>
-  assert.ok(Math.abs(actual - expected) < 5e-5, `${actual} is not ${expected}`);
-
 test("Wilson's interval is that of the books: 8 of 10, 0 of 20, 50 of 50", () => {
   const eight = successRate(8, 10);
-  near(eight.low, 0.4902);
-  near(eight.high, 0.9433);
+  assertClose(eight.low, 0.4902, 5e-5);
+  assertClose(eight.high, 0.9433, 5e-5);
   const none = successRate(0, 20);
   assert.equal(none.low, 0);
-  near(none.high, 0.1611);
+  assertClose(none.high, 0.1611, 5e-5);
   const all = successRate(50, 50);
-  near(all.low, 0.9287);
+  assertClose(all.low, 0.9287, 5e-5);
   assert.equal(all.high, 1);
 });
 
@@ -36,20 +34,20 @@ test("without episodes nothing is known", () => {
 test("Newcombe's interval of a paired difference: narrower the more the same starts are solved", () => {
   // With no correlation it joins Wilson's intervals of 5 of 10 and 8 of 10: 0.2366–0.7634 and 0.4902–0.9433.
   const apart = pairedDifference({ both: 4, gained: 4, lost: 1, neither: 1 });
-  near(apart.change, 0.3);
-  near(apart.low, 0.3 - Math.hypot(0.8 - 0.4902, 0.7634 - 0.5));
-  near(apart.high, 0.3 + Math.hypot(0.5 - 0.2366, 0.9433 - 0.8));
+  assertClose(apart.change, 0.3, 5e-5);
+  assertClose(apart.low, 0.3 - Math.hypot(0.8 - 0.4902, 0.7634 - 0.5), 5e-5);
+  assertClose(apart.high, 0.3 + Math.hypot(0.5 - 0.2366, 0.9433 - 0.8), 5e-5);
   const together = pairedDifference({ both: 40, gained: 30, lost: 0, neither: 30 });
   const opposed = pairedDifference({ both: 10, gained: 60, lost: 30, neither: 0 });
-  near(together.change, opposed.change);
+  assertClose(together.change, opposed.change, 5e-5);
   assert.ok(together.low > opposed.low && together.high < opposed.high);
   assert.deepEqual(pairedDifference({ both: 5, gained: 0, lost: 0, neither: 5 }).change, 0);
 });
 
 test("McNemar's exact test: p-values of a fair coin", () => {
-  near(exactMcNemar(1, 9), 0.0215);
-  near(exactMcNemar(0, 5), 0.0625);
-  near(exactMcNemar(10, 10), 1);
+  assertClose(exactMcNemar(1, 9), 0.0215, 5e-5);
+  assertClose(exactMcNemar(0, 5), 0.0625, 5e-5);
+  assertClose(exactMcNemar(10, 10), 1, 5e-5);
   assert.equal(exactMcNemar(0, 0), 1);
   assert.ok(exactMcNemar(0, 400) > 0 && exactMcNemar(0, 400) < 1e-100);
 });

@@ -1,7 +1,7 @@
-import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Conv3d } from "#nn";
 import { aten, cat, Generator, grad, randn, type Tensor } from "#tensor";
+import { assertClose } from "../../../test/support/close.ts";
 import { asProduct } from "./residual.ts";
 
 test("a convolution over frames as one product gives the same numbers and gradients", () => {
@@ -14,13 +14,8 @@ test("a convolution over frames as one product gives the same numbers and gradie
   const first = x.narrow(2, 0, 1);
   const plain = aten.conv3d(cat([first, first, x], 2), conv.weight, conv.bias!);
   const product = asProduct(conv, x);
-  const near = (ours: Tensor, theirs: Tensor, what: string): void => {
-    assert.deepEqual(ours.shape, theirs.shape);
-    const worst = Number(ours.sub(theirs).abs().max().item());
-    assert.ok(worst < 1e-9, `${what} differs by ${worst}`);
-  };
-  near(product.detach(), plain.detach(), "the result");
+  assertClose(product.detach(), plain.detach(), 1e-9, "the result");
   const leaves = [x, conv.weight, conv.bias!];
   const [own, theirs] = [product, plain].map((out) => grad([out.square().sum()], leaves) as Tensor[]);
-  for (const [i, gradient] of own!.entries()) near(gradient, theirs![i]!, `gradient ${i}`);
+  for (const [i, gradient] of own!.entries()) assertClose(gradient, theirs![i]!, 1e-9, `gradient ${i}`);
 });

@@ -1,7 +1,7 @@
-import assert from "node:assert/strict";
 import { test } from "node:test";
 import { asLast } from "#nn";
 import { aten, cat, Generator, grad, randn, type Tensor } from "#tensor";
+import { assertClose } from "../../../test/support/close.ts";
 import { sideBySide } from "./side-by-side.ts";
 
 const generator = new Generator(5);
@@ -22,14 +22,9 @@ for (const { name, past: before, frames, kernel, look, border, stride } of cases
     const padded = aten.constant_pad_nd(joined, [border, border, border, border, look - before, 0], 0);
     const plain = aten.conv3d(padded, weight, bias, [stride, 1, 1]);
     const direct = sideBySide(asLast(x).contiguous(), past, weight, bias, { look, border, stride });
-    const near = (a: Tensor, b: Tensor, what: string): void => {
-      assert.deepEqual(a.shape, b.shape);
-      const worst = Number(a.sub(b).abs().max().item());
-      assert.ok(worst < 1e-9, `${what} differs by ${worst}`);
-    };
-    near(direct, plain, "the result");
+    assertClose(direct, plain, 1e-9, "the result");
     const leaves = past ? [x, weight, bias, past] : [x, weight, bias];
     const [own, theirs] = [direct, plain].map((out) => grad([out.square().sum()], leaves) as Tensor[]);
-    for (const [i, gradient] of own!.entries()) near(gradient, theirs![i]!, `gradient ${i}`);
+    for (const [i, gradient] of own!.entries()) assertClose(gradient, theirs![i]!, 1e-9, `gradient ${i}`);
   });
 }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Generator, randn, type Tensor } from "#tensor";
+import { assertClose } from "../../../test/support/close.ts";
 import { wanSizes } from "./sizes.ts";
 import { WanVAE } from "./vae.ts";
 
@@ -15,9 +16,7 @@ const sizes = wanSizes.parse({
 });
 
 function near(ours: Tensor, theirs: Tensor): void {
-  assert.deepEqual(ours.shape, theirs.shape);
-  const worst = Number(ours.sub(theirs).abs().max().item());
-  assert.ok(worst < 1e-9, `differs by ${worst}`);
+  assertClose(ours, theirs, 1e-9);
   assert.ok(Number(theirs.std().item()) > 1e-3, "there is nothing to compare");
 }
 
