@@ -28,7 +28,7 @@ import {
 import { type Bench, logitsOf, report } from "./policy-measure.ts";
 import { rollout, towers } from "./policy-rollout.ts";
 import { training } from "./policy-training.ts";
-import { benchPython, Reference } from "./python.ts";
+import { benchPython, Reference, torchNeeds } from "./python.ts";
 import { type BenchRow, holds } from "./row.ts";
 
 export async function bench({ device }: BenchOptions): Promise<BenchRow[]> {
@@ -65,16 +65,7 @@ export async function bench({ device }: BenchOptions): Promise<BenchRow[]> {
 }
 
 function startReference(config: PrismaticConfig, device: string): Reference {
-  const python = benchPython([
-    "numpy",
-    "filelock",
-    "typing_extensions",
-    "sympy",
-    "networkx",
-    "jinja2",
-    "fsspec",
-    "safetensors",
-  ]);
+  const python = benchPython([...torchNeeds, "safetensors"]);
   const script = fileURLToPath(new URL("openvla_reference.py", import.meta.url));
   return new Reference(python, script, [JSON.stringify(sizesOf(config)), device, String(actionTokens)]);
 }

@@ -1,6 +1,7 @@
 /** Rollout: pixels to the logits of a chunk, eager and by CUDA graph, against eager PyTorch and torch.compile. */
+
+import { CapturedForward } from "#nn";
 import { noGrad, randn, scope } from "#tensor";
-import { CapturedForward } from "../src/policies/captured-forward.ts";
 import type { OpenVlaOftModel } from "../src/policies/openvla-oft/model.ts";
 import { type BenchInputs, forwardOperations, randomInputs } from "./openvla-network.ts";
 import { ask, type Bench, freed, logitsOf, milliseconds, report, type Timed } from "./policy-measure.ts";

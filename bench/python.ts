@@ -10,6 +10,9 @@ import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
+/** What PyTorch's own wheel, which set-up keeps, imports besides. */
+export const torchNeeds = ["numpy", "filelock", "typing_extensions", "sympy", "networkx", "jinja2", "fsspec"];
+
 /** The interpreter with these PyPI packages; REVERIE_PYTHON names one that already has them. */
 export function benchPython(packages: readonly string[]): string {
   const given = process.env.REVERIE_PYTHON;

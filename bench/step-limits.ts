@@ -4,8 +4,9 @@
  *
  * The network that is measured is then written to disk, so that the steps begin from the same weights.
  */
+
+import { CapturedForward } from "#nn";
 import { type Device, noGrad, randint, randn, scope, type Tensor } from "#tensor";
-import { CapturedForward } from "../src/policies/captured-forward.ts";
 import type { OpenVlaOftModel } from "../src/policies/openvla-oft/model.ts";
 import type { PrismaticConfig } from "../src/policies/prismatic/config.ts";
 import {

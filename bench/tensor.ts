@@ -23,7 +23,7 @@ import {
   zeros,
 } from "#tensor";
 import type { BenchOptions } from "./main.ts";
-import { benchPython, Reference } from "./python.ts";
+import { benchPython, Reference, torchNeeds } from "./python.ts";
 import { type BenchRow, holds, lessIsBetter } from "./row.ts";
 import { lossOf, optimiser, type Sizes, shapes } from "./transformer.ts";
 
@@ -35,16 +35,7 @@ const largeSizes: Sizes = { width: 2048, layers: 4, vocabulary: 4096, length: 51
 
 export async function bench({ device }: BenchOptions): Promise<BenchRow[]> {
   threadCount(1);
-  const python = benchPython([
-    "numpy",
-    "filelock",
-    "typing_extensions",
-    "sympy",
-    "networkx",
-    "jinja2",
-    "fsspec",
-    "safetensors",
-  ]);
+  const python = benchPython([...torchNeeds, "safetensors"]);
   const reference = new Reference(python, fileURLToPath(new URL("tensor_reference.py", import.meta.url)), [
     device,
     "1",

@@ -11,7 +11,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { allowTf32, type Device, useKernels } from "#tensor";
 import type { BenchOptions } from "./main.ts";
-import { benchPython, Reference } from "./python.ts";
+import { benchPython, Reference, torchNeeds } from "./python.ts";
 import { type BenchRow, moreIsBetter } from "./row.ts";
 import { type Subject, subjects, type Way } from "./world-training-subjects.ts";
 
@@ -88,11 +88,9 @@ function attempt<T>(name: string, body: () => T): T | undefined {
   }
 }
 
-const pythonPackages = ["numpy", "filelock", "typing_extensions", "sympy", "networkx", "jinja2", "fsspec"];
-
 function startReference(): Reference | undefined {
   const script = fileURLToPath(new URL("world_training_reference.py", import.meta.url));
-  return attempt("PyTorch", () => new Reference(benchPython(pythonPackages), script));
+  return attempt("PyTorch", () => new Reference(benchPython(torchNeeds), script));
 }
 
 /** Steps a second in PyTorch, by subject; those that it does not know or cannot run are left out. */

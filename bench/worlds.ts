@@ -12,7 +12,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { allowTf32, emptyCache, randn, synchronize } from "#tensor";
 import type { BenchOptions } from "./main.ts";
-import { benchPython, Reference } from "./python.ts";
+import { benchPython, Reference, torchNeeds } from "./python.ts";
 import { type BenchRow, holds, lessIsBetter, moreIsBetter } from "./row.ts";
 import { evac } from "./world-evac.ts";
 import { type Family, type Place, quietly } from "./world-family.ts";
@@ -69,15 +69,7 @@ export async function bench({ device }: BenchOptions): Promise<BenchRow[]> {
 }
 
 function startReference(): Reference {
-  const python = benchPython([
-    "numpy",
-    "filelock",
-    "typing_extensions",
-    "sympy",
-    "networkx",
-    "jinja2",
-    "fsspec",
-  ]);
+  const python = benchPython(torchNeeds);
   return new Reference(python, fileURLToPath(new URL("world_reference.py", import.meta.url)));
 }
 

@@ -66,7 +66,7 @@ function readChunks(bytes: Uint8Array, fault: Fault): Map<string, Buffer> {
 function readHeader(header: Buffer | undefined, fault: Fault) {
   if (header?.length !== 13) throw fault("its header is missing or malformed");
   const [width, height] = [header.readUInt32BE(0), header.readUInt32BE(4)];
-  const [depth, colorType, , , interlace] = header.subarray(8) as unknown as number[];
+  const [depth, colorType, , , interlace] = [...header.subarray(8)];
   if (width === 0 || height === 0 || width > 2 ** 20 || height > 2 ** 20)
     throw fault(`its size is ${width}x${height}`);
   if (depth !== 8 || channelsOf[colorType!] === undefined) {

@@ -31,6 +31,15 @@ export interface OperatorInfo {
   readonly results: readonly ResultInfo[];
 }
 
+export interface DeviceMemory {
+  readonly allocated: number;
+  readonly allocatedPeak: number;
+  readonly reserved: number;
+  readonly reservedPeak: number;
+  readonly free: number;
+  readonly total: number;
+}
+
 export interface TorchAddon {
   run(): void;
   useBuffer(buffer: Float64Array): void;
@@ -94,7 +103,7 @@ export interface TorchAddon {
   collectiveWait(work: number): void;
   collectiveWaitAsync(work: number): Promise<void>;
   /** The rest is only in a CUDA build. */
-  cudaMemory?(device: number, resetPeaks: boolean): Record<string, number>;
+  cudaMemory?(device: number, resetPeaks: boolean): DeviceMemory;
   cudaEmptyCache?(): void;
   cudaName?(device: number): string;
   streamNew?(highPriority: boolean): number;

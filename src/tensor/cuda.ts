@@ -1,6 +1,6 @@
 /** CUDA: memory statistics, streams, events, and graphs that replay a captured piece of work in one launch. */
 import { UserError } from "#registry";
-import { addon, type TorchAddon } from "./addon.ts";
+import { addon, type DeviceMemory, type TorchAddon } from "./addon.ts";
 import type { Generator } from "./generator.ts";
 import type { Tensor } from "./tensor.ts";
 
@@ -13,18 +13,9 @@ function cuda(): CudaAddon {
   return addon as CudaAddon;
 }
 
-export interface DeviceMemory {
-  readonly allocated: number;
-  readonly allocatedPeak: number;
-  readonly reserved: number;
-  readonly reservedPeak: number;
-  readonly free: number;
-  readonly total: number;
-}
-
 /** Bytes on a device; `resetPeaks` begins a new measurement. */
 export const deviceMemory = (device = 0, resetPeaks = false): DeviceMemory =>
-  cuda().cudaMemory(device, resetPeaks) as unknown as DeviceMemory;
+  cuda().cudaMemory(device, resetPeaks);
 
 /** Gives cached, unused blocks back to the driver. */
 export const emptyCache = (): void => cuda().cudaEmptyCache();

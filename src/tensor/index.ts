@@ -1,5 +1,6 @@
 /** The door to libtorch: tensors, their operators, gradients, lifetimes, devices and collectives. */
 
+export type { DeviceMemory } from "./addon.ts";
 export { aten } from "./aten.ts";
 export {
   arange,
@@ -23,7 +24,6 @@ export {
 } from "./create.ts";
 export {
   type CaptureOptions,
-  type DeviceMemory,
   deviceMemory,
   Event,
   emptyCache,

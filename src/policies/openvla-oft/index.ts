@@ -6,6 +6,7 @@ import { UserError } from "#registry";
 import { Generator } from "#tensor";
 import { transformerFootprint } from "../footprint.ts";
 import { definePolicy, type LoadOptions } from "../policy.ts";
+import { ActionCodec } from "../prismatic/actions.ts";
 import { isPrismaticFolder, openPrismaticFolder, type PrismaticFolder } from "../prismatic/checkpoint.ts";
 import { fillModule } from "../prismatic/fill.ts";
 import { ImageProcessor } from "../prismatic/images.ts";
@@ -13,12 +14,11 @@ import { proprioBounds } from "../prismatic/observe.ts";
 import { savePrismatic } from "../prismatic/save.ts";
 import { prismaticSettings, publishedOpenVla } from "../prismatic/settings.ts";
 import { lazyTokenizer, type PrismaticLoadOptions } from "../prismatic/tokenizer.ts";
-import { ActionCodec } from "./actions.ts";
+import { readComponent } from "../prismatic/weights.ts";
 import { miniCheckpoint } from "./fresh.ts";
 import { type OftShape, OpenVlaOftModel } from "./model.ts";
 import { OpenVlaOftPolicy } from "./oft-policy.ts";
 import { habits } from "./prompt.ts";
-import { readComponent } from "./weights.ts";
 
 export const oftSettings = prismaticSettings.extend({
   implement_version: z

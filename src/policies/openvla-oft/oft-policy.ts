@@ -5,8 +5,8 @@
  * for the same batch.
  */
 import type { ForwardInputs, PolicyStep } from "#data";
+import { CapturedForward } from "#nn";
 import type { Tensor } from "#tensor";
-import { CapturedForward } from "../captured-forward.ts";
 import type { ActOptions } from "../policy.ts";
 import type { Chain } from "../prismatic/layers.ts";
 import type { PrismaticParts } from "../prismatic/reader.ts";

@@ -9,8 +9,8 @@
  * in an environment's action.
  */
 import type { ForwardInputs, Observation, PolicyEvaluation, PolicyStep } from "#data";
+import { CapturedForward } from "#nn";
 import { type Device, type DType, noGrad, randn, scope, type Tensor, tensor } from "#tensor";
-import { CapturedForward } from "../captured-forward.ts";
 import type {
   ActOptions,
   EvaluateOptions,

@@ -103,10 +103,11 @@ function append<T>(rows: Map<string, T[]>, name: string, row: T): void {
 function shardRows({ info, shards, episodes }: Demonstrations, shard: number, all: CollectedRows): FrameRows {
   const tensors = shards[shard]!;
   const view = (name: string) => tensors.get(name)!.contiguous().hostView() as Float32Array;
+  const pixels = (name: string) => tensors.get(name)!.contiguous().hostView() as Uint8Array;
   const cameras = [
-    { name: "observation.images.image", pixels: view("main_images") },
-    ...(info.wrist ? [{ name: "observation.images.image2", pixels: view("wrist_images") }] : []),
-  ] as unknown as { name: string; pixels: Uint8Array }[];
+    { name: "observation.images.image", pixels: pixels("main_images") },
+    ...(info.wrist ? [{ name: "observation.images.image2", pixels: pixels("wrist_images") }] : []),
+  ];
   const [states, actions, labels] = [view("states"), view("actions"), view("expert_actions")];
   const success = view("success");
   const rows = emptyRows();

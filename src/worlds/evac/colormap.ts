@@ -25,10 +25,11 @@ const table: readonly Colour[] = Array.from({ length: entries }, (_, i) => {
   const position = last * (i * (1 / last)); // NumPy's linspace: not always i, and truncation shows the difference
   const upper = Math.min(Math.max(Math.ceil(position / spacing), 1), anchors.length - 1);
   const share = (position - (upper - 1) * spacing) / spacing;
-  const mixed = anchors[upper]!.map(
-    (to, c) => share * (to - anchors[upper - 1]![c]!) + anchors[upper - 1]![c]!,
-  );
-  return mixed.map((value) => Math.trunc(value * last)) as unknown as Colour;
+  const mixed = (c: 0 | 1 | 2): number => {
+    const [from, to] = [anchors[upper - 1]![c]!, anchors[upper]![c]!];
+    return Math.trunc((share * (to - from) + from) * last);
+  };
+  return [mixed(0), mixed(1), mixed(2)];
 });
 
 /** The colour at `value` in [0, 1]. */

@@ -1,2 +1,0 @@
-/** Lives with the bricks now, because worlds capture their passes too. */
-export { CapturedForward } from "#nn";
