@@ -1,6 +1,6 @@
 /** π0 in the whole machine: an untrained policy of a few thousand weights, trained in the simulator by PPO and by GRPO. */
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -11,31 +11,13 @@ import { silent } from "../src/training/reporter.ts";
 import { Run } from "../src/training/run.ts";
 import { checkpointRoot } from "../src/training/run-folder/places.ts";
 import { train } from "../src/training/train.ts";
-import { testPi0Checkpoint } from "./support/pi0-checkpoint.ts";
+import { pi0Overrides, testPi0Checkpoint } from "./support/pi0-checkpoint.ts";
 import { tinyOverrides } from "./support/tiny-run.ts";
 
 const newFolder = (): string => mkdtempSync(join(tmpdir(), "reverie-pi0-"));
 
-/** Statistics of the tabletop's eight numbers of state and seven of action. */
-function statistics(): string {
-  const numbers = (count: number, value: number) => Array.from({ length: count }, () => value);
-  const of = (count: number) => ({ mean: numbers(count, 0), std: numbers(count, 0.3) });
-  const path = join(newFolder(), "norm_stats.json");
-  writeFileSync(path, JSON.stringify({ norm_stats: { state: of(8), actions: of(7) } }));
-  return path;
-}
-
 const model = testPi0Checkpoint();
-const ourModel = [
-  "model@actor.model=pi0",
-  "actor.model.precision=fp32",
-  "actor.model.num_action_chunks=4",
-  "actor.model.num_steps=3",
-  "actor.model.openpi.config_name=pi0_maniskill",
-  "actor.model.openpi.num_images_in_input=1",
-  "actor.model.openpi.max_token_len=120",
-  `actor.model.openpi_data={norm_stats_path: ${statistics()}}`,
-];
+const ourModel = pi0Overrides();
 
 async function play(config: string, overrides: readonly string[]) {
   const logs = newFolder();

@@ -1,13 +1,13 @@
 /** Weights spread over actor ranks (full_shard): the same learning, in a fraction of the memory. */
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { type Metrics, readMetricsFile } from "#metrics";
 import { arange, type Tensor } from "#tensor";
 import { assertCloseMetrics } from "../../test/support/close.ts";
-import { testPi0Checkpoint } from "../../test/support/pi0-checkpoint.ts";
+import { pi0Overrides, testPi0Checkpoint } from "../../test/support/pi0-checkpoint.ts";
 import { tinyCheckpoint, tinyOverrides } from "../../test/support/tiny-run.ts";
 import { listCheckpoints } from "./checkpoint/folder.ts";
 import { readRun } from "./read-run.ts";
@@ -144,22 +144,6 @@ test("a rank that fails ends the others at once, and what it says is told", asyn
   assert.ok(performance.now() - began < 30_000);
 });
 
-/** Statistics of the tabletop's eight numbers of state and seven of action. */
-function pi0Overrides(folder: string): string[] {
-  const of = (count: number) => ({ mean: Array(count).fill(0), std: Array(count).fill(0.3) });
-  const path = join(folder, "our_stats.json");
-  writeFileSync(path, JSON.stringify({ norm_stats: { state: of(8), actions: of(7) } }));
-  return [
-    "model@actor.model=pi0",
-    "actor.model.precision=fp32",
-    "actor.model.num_action_chunks=4",
-    "actor.model.num_steps=3",
-    "actor.model.openpi.config_name=pi0_maniskill",
-    "actor.model.openpi.num_images_in_input=1",
-    "actor.model.openpi.max_token_len=120",
-    `actor.model.openpi_data={norm_stats_path: ${path}}`,
-  ];
-}
 const pi0 = testPi0Checkpoint();
 
 const cases: readonly (readonly [string, Case])[] = [
@@ -189,7 +173,7 @@ const cases: readonly (readonly [string, Case])[] = [
     {
       config: ppo,
       model: pi0,
-      overrides: [...pi0Overrides(pi0), "algorithm.group_size=1", "actor.model.add_value_head=True"],
+      overrides: [...pi0Overrides(), "algorithm.group_size=1", "actor.model.add_value_head=True"],
     },
   ],
   [
@@ -198,7 +182,7 @@ const cases: readonly (readonly [string, Case])[] = [
       config: ppo,
       model: pi0,
       overrides: [
-        ...pi0Overrides(pi0),
+        ...pi0Overrides(),
         "algorithm.group_size=1",
         "actor.model.add_value_head=True",
         "actor.model.openpi.train_expert_only=False",

@@ -77,3 +77,20 @@ export const testSection = (folder: string, openpi: object = {}) => ({
   add_value_head: true,
   openpi: { config_name: "pi0_maniskill", ...openpi },
 });
+
+/** A run with such a policy, with statistics of the tabletop's eight numbers of state and seven of action. */
+export function pi0Overrides(): string[] {
+  const of = (count: number) => ({ mean: Array(count).fill(0), std: Array(count).fill(0.3) });
+  const path = join(temporaryFolder(), "our_stats.json");
+  writeJsonFile(path, { norm_stats: { state: of(8), actions: of(7) } });
+  return [
+    "model@actor.model=pi0",
+    "actor.model.precision=fp32",
+    "actor.model.num_action_chunks=4",
+    "actor.model.num_steps=3",
+    "actor.model.openpi.config_name=pi0_maniskill",
+    "actor.model.openpi.num_images_in_input=1",
+    "actor.model.openpi.max_token_len=120",
+    `actor.model.openpi_data={norm_stats_path: ${path}}`,
+  ];
+}

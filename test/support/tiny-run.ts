@@ -1,9 +1,14 @@
 /** Small real runs for tests: an untrained policy of a few thousand weights, and few, small, short episodes. */
+
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { CheckedConfig } from "#config";
 import { type MiniSizes, writeFreshCheckpoint } from "#policies";
 import { findSuite } from "#simulators";
+import { silent } from "../../src/training/reporter.ts";
+import { Run } from "../../src/training/run.ts";
+import { train } from "../../src/training/train.ts";
 
 /** A checkpoint that knows the words of the given suites. */
 export function tinyCheckpoint(
@@ -72,4 +77,14 @@ export function tinyOverrides(options: {
     "actor.model.precision=fp32",
     "actor.fsdp_config.gradient_checkpointing=False",
   ];
+}
+
+/** The whole run, with all that it opened closed again. */
+export async function playRun(checked: CheckedConfig): Promise<void> {
+  const run = await Run.open(checked, silent);
+  try {
+    await train(run);
+  } finally {
+    await run.close();
+  }
 }

@@ -7,13 +7,11 @@ import { after, test } from "node:test";
 import { readSafetensors, writeSafetensors } from "#formats";
 import { readMetricsFile } from "#metrics";
 import { findNotFinite, full, noGrad, ones, type Tensor, tensor } from "#tensor";
-import { tinyCheckpoint, tinyOverrides } from "../../../test/support/tiny-run.ts";
+import { playRun, tinyCheckpoint, tinyOverrides } from "../../../test/support/tiny-run.ts";
 import { evaluateOnly } from "../evaluate-only.ts";
 import { readRun } from "../read-run.ts";
 import { silent } from "../reporter.ts";
-import { Run } from "../run.ts";
 import { checkpointRoot } from "../run-folder/places.ts";
-import { train } from "../train.ts";
 import { listCheckpoints } from "./folder.ts";
 import { findDamage } from "./manifest.ts";
 import { updateFault, WeightWatch } from "./sanity.ts";
@@ -36,14 +34,7 @@ const read = (logs: string, ...more: string[]) =>
     ],
   });
 
-async function play(logs: string, ...more: string[]): Promise<void> {
-  const run = await Run.open(await read(logs, ...more), silent);
-  try {
-    await train(run);
-  } finally {
-    await run.close();
-  }
-}
+const play = async (logs: string, ...more: string[]): Promise<void> => playRun(await read(logs, ...more));
 
 test("a rate of 1e10 leaves finite weights that no checkpoint gets, and the last good one is named", async () => {
   const logs = newPath();

@@ -17,7 +17,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { readMetricsFile } from "#metrics";
-import { tinyCheckpoint, tinyOverrides } from "../../../test/support/tiny-run.ts";
+import { playRun, tinyCheckpoint, tinyOverrides } from "../../../test/support/tiny-run.ts";
 import { readState } from "../checkpoint/content.ts";
 import { pointLatest } from "../checkpoint/folder.ts";
 import { findDamage, manifestName, sealFolder } from "../checkpoint/manifest.ts";
@@ -42,14 +42,7 @@ const told = (logs: string): number[] =>
 const read = (logs: string, ...more: string[]) =>
   readRun(config, { overrides: [...tinyOverrides({ model, logs }), ...alive, ...more] });
 
-async function play(logs: string, ...more: string[]): Promise<void> {
-  const run = await Run.open(await read(logs, ...more), silent);
-  try {
-    await train(run);
-  } finally {
-    await run.close();
-  }
-}
+const play = async (logs: string, ...more: string[]): Promise<void> => playRun(await read(logs, ...more));
 
 /** Decides where a run begins and, where asked, lets it begin. */
 async function open(logs: string, more: readonly string[], begin = false) {
