@@ -45,9 +45,14 @@ export function checked<S extends z.ZodType>(
 ): z.infer<S> {
   const parsed = schema.safeParse(settings);
   if (parsed.success) return parsed.data;
+  throw new UserError(`these settings do not fit:\n  ${settingFaults(schema, settings).join("\n  ")}`);
+}
+
+/** What a schema has against settings, one sentence each. */
+export function settingFaults(schema: z.ZodType, settings: Readonly<Record<string, unknown>>): string[] {
+  const { error } = schema.safeParse(settings);
   const known = schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
-  const faults = parsed.error.issues.map((issue) => settingFault(issue, settings, known));
-  throw new UserError(`these settings do not fit:\n  ${faults.join("\n  ")}`);
+  return error?.issues.map((issue) => settingFault(issue, settings, known)) ?? [];
 }
 
 /** What is wrong with one setting: what was found and what was expected. */

@@ -71,20 +71,27 @@ export async function collectFootage(argv: string[]): Promise<void> {
     }),
   };
   const out = resolve(values.out);
-  const line = new ProgressLine(`recording ${suite}`);
-  const { episodes, frames } = await inEmptyFolder(out, `reverie world collect ${suite}`, () =>
-    recordEpisodes({
+  await inEmptyFolder(out, `reverie world collect ${suite}`, () =>
+    record({
       order,
       out,
       episodes: wholeNumber("--episodes", values.episodes),
       workers: wholeNumber("--workers", values.workers),
-      onProgress: (progress) => line.show(progress),
     }),
   );
-  line.end();
-  console.log(`${counted(episodes, "episode")}, ${counted(frames, "frame")} in ${out}`);
   const first = ["world", "train-vae", "--data", out, "--world", "my-world"];
   console.log(nextText([{ words: first, why: "the first part of a world" }]));
+}
+
+/** Records into an empty folder, and says how far it is and what came of it. */
+export async function record(request: Parameters<typeof recordEpisodes>[0]): Promise<void> {
+  const line = new ProgressLine(`recording ${request.order.settings.suite}`);
+  const { episodes, frames } = await recordEpisodes({
+    ...request,
+    onProgress: (progress) => line.show(progress),
+  });
+  line.end();
+  console.log(`${counted(episodes, "episode")}, ${counted(frames, "frame")} in ${request.out}`);
 }
 
 function temperaturesOf(text: string): number[] {

@@ -4,7 +4,7 @@
  * When the part is finished the file becomes `<part>.finished.safetensors`: a new training may replace that, and `--resume` with more
  * steps goes on from it.
  */
-import { existsSync, renameSync } from "node:fs";
+import { existsSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { UserError } from "#registry";
 
@@ -35,6 +35,11 @@ export class UnfinishedTraining {
     if (existsSync(this.path)) return;
     if (existsSync(this.#finished)) renameSync(this.#finished, this.path);
     else say("there is nothing to go on from yet: the training begins at step 0");
+  }
+
+  /** For a training that has nothing to do with what a finished one left. */
+  forgetFinished(): void {
+    rmSync(this.#finished, { force: true });
   }
 
   /** The part is written. */
