@@ -10,7 +10,7 @@ const folder = mkdtempSync(join(tmpdir(), "reverie-world-cli-"));
 after(() => rmSync(folder, { recursive: true }));
 
 const cases: readonly (readonly [string, readonly string[], RegExp])[] = [
-  ["an unknown step", ["bake"], /world what\? there are: collect, .*train-vae.*evaluate/],
+  ["an unknown step", ["bake"], /world what\? there are: make, collect, .*train-vae.*evaluate/],
   ["no recordings", ["train-vae", "--world", "w"], /which recordings\?.*--data DIR/],
   ["no world", ["train", "--data", "d"], /which world\?/],
   [
