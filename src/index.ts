@@ -56,6 +56,7 @@ export {
   type StartPool,
   type VectorEnv,
 } from "#envs";
+export { readSafetensors, writeSafetensors } from "#formats";
 export {
   defineLogger,
   type LoggerFamily,
@@ -65,7 +66,7 @@ export {
   type MetricsWriter,
   type RunLogOptions,
 } from "#metrics";
-export { Linear, Module, type ModuleOptions } from "#nn";
+export { initNormal, Linear, Module, type ModuleOptions } from "#nn";
 export { definePlugin, type PluginParts } from "#plugins";
 export {
   type ActOptions,
@@ -111,6 +112,7 @@ export {
 } from "#training";
 export {
   defineWorld,
+  type ImagineRequest,
   type World,
   type WorldFamily,
   type WorldMemory,
