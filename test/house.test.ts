@@ -5,7 +5,11 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join, relative, resolve, sep } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
+import { misplacedFamilies } from "./house/family-names.ts";
+import { measureHouse } from "./house/measures.ts";
 import { rooms } from "./house/rooms.ts";
+import { sourcesOf } from "./house/sources.ts";
+import { britishWords } from "./house/spelling.ts";
 
 process.chdir(fileURLToPath(new URL("..", import.meta.url)));
 
@@ -88,6 +92,48 @@ test("processes, threads and sockets are opened only by the listed files, and ea
   const opens = /"node:(child_process|worker_threads|cluster|net|tls|dgram|http|https|http2)"/;
   const found = sources.filter(({ path, text }) => !isTest(path) && opens.test(text)).map(({ path }) => path);
   assert.deepEqual(found.toSorted(), Object.keys(starters).toSorted());
+});
+
+test("the core names no family: each is named in its own folder, in its room's catalogue, and where a reason is given", () => {
+  assert.deepEqual(misplacedFamilies(sourcesOf(".")), []);
+});
+
+const house = measureHouse();
+
+test("no folder of a room imports, by whatever way round, what imports it", () => {
+  assert.deepEqual(
+    house.rooms.flatMap(({ circles }) => circles),
+    [],
+  );
+});
+
+test("every name that a door offers is imported by somebody outside of the room", () => {
+  const idle = house.rooms.flatMap(({ room, idle }) =>
+    idle.map((name) => `#${room} offers ${name} to nobody`),
+  );
+  assert.deepEqual(idle, []);
+});
+
+const widestDoor = 45;
+/** Rooms whose doors may offer more, each with its reason. */
+const wideDoors: Readonly<Record<string, number>> = {
+  tensor: 70, // functions on tensors: a vocabulary, not an interface
+  simulators: 60, // envs and recordings both play scenes, step by step
+};
+
+test(`no door offers more than ${widestDoor} names, but for the listed ones`, () => {
+  const wide = house.rooms
+    .filter(({ room, door }) => door > (wideDoors[room] ?? widestDoor))
+    .map(({ room, door }) => `#${room}: ${door}`);
+  assert.deepEqual(wide, []);
+});
+
+test("no two doors offer the same name", () => {
+  assert.deepEqual(house.shared, []);
+});
+
+test("code and documents have one spelling, the American one", { skip: notGit }, () => {
+  assert.deepEqual(britishWords(tracked), []);
 });
 
 test(`no file under src is longer than ${longest} lines, but for the listed ones`, () => {

@@ -113,9 +113,9 @@ const rollout: readonly MetricEntry[] = [
   ),
   entry("rollout/advantages_mean", "advantage", "Mean of the same; about 0 after normalization"),
   entry("rollout/advantages_min", "advantage", "Smallest of the same"),
-  entry("rollout/returns_max", "reward", "Largest return; with GAE only"),
-  entry("rollout/returns_mean", "reward", "Mean return; with GAE only"),
-  entry("rollout/returns_min", "reward", "Smallest return; with GAE only"),
+  entry("rollout/returns_max", "reward", "Largest return; only with a critic"),
+  entry("rollout/returns_mean", "reward", "Mean return; only with a critic"),
+  entry("rollout/returns_min", "reward", "Smallest return; only with a critic"),
   entry("rollout/kept_fraction", "fraction", "Share of episodes that the reward filter kept"),
   entry(
     "rollout/dead_groups",
