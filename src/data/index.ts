@@ -3,18 +3,11 @@
  * from.
  */
 export { type ActionSpec, robosuiteActions } from "./action-spec.ts";
-export type { BootstrapValues, EnvStep, EpisodeStats } from "./env-step.ts";
+export type { EnvStep, EpisodeStats } from "./env-step.ts";
 export type { Minibatch } from "./minibatch.ts";
 export { disposeMinibatch, mapMinibatch, minibatchSize, selectSamples, sliceSamples } from "./minibatch.ts";
 export type { Observation } from "./observation.ts";
-export {
-  batchSize,
-  concatObservations,
-  disposeObservation,
-  mapObservation,
-  selectObservation,
-  sliceObservation,
-} from "./observation.ts";
+export { batchSize, disposeObservation, selectObservation } from "./observation.ts";
 export type { ForwardInputs, PolicyEvaluation, PolicyStep } from "./policy-step.ts";
 export type { Rollout } from "./rollout.ts";
 export { concatColumns, disposeRollout, mapRollout, sliceColumns } from "./rollout.ts";

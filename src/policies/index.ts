@@ -9,15 +9,11 @@ export { type MiniSizes, writeFreshCheckpoint } from "./openvla-oft/fresh.ts";
 export type {
   ActOptions,
   EvaluateOptions,
-  FreshCheckpoint,
-  FreshOptions,
   LearnOptions,
   LoadOptions,
   Part,
   Policy,
   PolicyFamily,
-  Sampling,
-  SaveOptions,
   WeightKeeper,
 } from "./policy.ts";
 export { definePolicy } from "./policy.ts";

@@ -3,13 +3,12 @@ export type { EpisodeJob, ShardJob } from "./demonstrations/begin-job.ts";
 export { type CollectSettings, collectSettingsSchema } from "./demonstrations/collect-settings.ts";
 export {
   type EpisodeOutcome,
-  ShardCollector,
   type ShardMaker,
   type ShardSummary,
   shardCollectorProgram,
 } from "./demonstrations/collect-shard.ts";
 export { type DatasetInfo, infoPath, shardPath } from "./demonstrations/layout.ts";
-export { type Demonstrations, type Episode, openDemonstrations } from "./demonstrations/reader.ts";
+export { type Demonstrations, type DemonstratedEpisode, openDemonstrations } from "./demonstrations/reader.ts";
 export { type FrameRow, ShardRecorder } from "./demonstrations/recorder.ts";
 export { runShards } from "./demonstrations/shard-workers.ts";
 export { EpisodeEnd } from "./footage/episode-end.ts";

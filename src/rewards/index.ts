@@ -1,14 +1,13 @@
 /** What judges a picture: success classifiers, read safely from published files. */
 
-export { type EnsembleVote, RewardModelEnsemble } from "./ensemble.ts";
+export { RewardModelEnsemble } from "./ensemble.ts";
 export { taskSentences } from "./libero-tasks.ts";
 export { defineReward, loadReward, type RewardFamily, type RewardSettings, rewards } from "./load-reward.ts";
 export { ResnetReward } from "./resnet-reward.ts";
-export { defaultResnetScorer, ResnetScorer, type ResnetScorerSettings } from "./resnet-scorer.ts";
+export { ResnetScorer } from "./resnet-scorer.ts";
 export type { TrunkWidths } from "./resnet-trunk.ts";
 export type { RewardModel } from "./reward-model.ts";
-export { publishedTaskResnet, TaskResnetReward, type TaskResnetSizes } from "./task-resnet-reward.ts";
-export { type ResnetArch, resnetArchs } from "./torchvision-resnet.ts";
+export { TaskResnetReward } from "./task-resnet-reward.ts";
 export {
   type RewardModelLesson,
   rewardModelLoss,

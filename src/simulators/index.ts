@@ -1,10 +1,10 @@
 /** Physics simulators: the engine, the LIBERO and tabletop suites on it, their experts and starts, and slots that play episodes. */
-export { type BddlSuite, bddlSuite } from "./bddl-suite.ts";
+export { bddlSuite } from "./bddl-suite.ts";
 export { pictureSide, settleSteps } from "./bounds.ts";
 export { type BddlTask, readBddl } from "./engine/bddl.ts";
 export { drawScene } from "./engine/draw-scene.ts";
 export type { InitStates } from "./engine/pack.ts";
-export type { Question } from "./engine/predicates.ts";
+export type { Condition } from "./engine/predicates.ts";
 export { robotState, robotStateSize } from "./engine/robot-state.ts";
 export { assembleScene, type Scene } from "./engine/scene.ts";
 export { actionSize, SceneSimulation } from "./engine/scene-simulation.ts";

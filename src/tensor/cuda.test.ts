@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { AdamW } from "#optimization";
+import { Event, Stream } from "./cuda.ts";
 import {
   aten,
   cudaAvailable,
   deviceMemory,
-  Event,
   emptyCache,
   Fork,
   Generator,
@@ -15,7 +15,6 @@ import {
   liveTensors,
   noGrad,
   randn,
-  Stream,
   scope,
   synchronize,
   type Tensor,

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { aten, cat, Generator, noGrad, op, randn, scope, tensor, zeros } from "./index.ts";
+import { aten, cat, Generator, noGrad, randn, scope, tensor, zeros } from "./index.ts";
+import { op } from "./operator.ts";
 
 test("nested arrays give a tensor its shape, and nested() gives them back", () => {
   const rows = [

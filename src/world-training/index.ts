@@ -24,4 +24,4 @@ export { truthPlot } from "./truth/truth-plot.ts";
 export { RecordedTruth, SimulatedTruth, type TruthSource } from "./truth/truth-source.ts";
 export { truthTable } from "./truth/truth-table.ts";
 export { type SideBySide, sideBySide, writeSideBySide } from "./truth/truth-video.ts";
-export type { PartTraining, WorldTraining } from "./world-training.ts";
+export type { WorldTraining } from "./world-training.ts";

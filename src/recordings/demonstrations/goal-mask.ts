@@ -6,7 +6,7 @@
  * this scene, and none of them has a twin (of three identical cubes, each task calls another one the first).
  */
 import { UserError } from "#registry";
-import type { Question, SceneSimulation, Suite } from "#simulators";
+import type { Condition, SceneSimulation, Suite } from "#simulators";
 import { type BddlTask, readBddl } from "#simulators";
 
 /** Bits of a signed 64-bit integer that can be used. */
@@ -15,7 +15,7 @@ const mostTasks = 63;
 export type GoalMask = () => bigint;
 
 export function goalMask(world: SceneSimulation, { pack, tasks }: Suite, ownTask: number): GoalMask {
-  const questions = tasks.slice(0, mostTasks).map((entry, task): Question | undefined => {
+  const questions = tasks.slice(0, mostTasks).map((entry, task): Condition | undefined => {
     const bddl = readBddl(pack.resolve(entry.bddl));
     return task === ownTask || isUnambiguous(world, bddl) ? compile(world, bddl) : undefined;
   });
@@ -36,7 +36,7 @@ function isUnambiguous({ scene }: SceneSimulation, { goal }: BddlTask): boolean 
     });
 }
 
-function compile({ predicates }: SceneSimulation, bddl: BddlTask): Question | undefined {
+function compile({ predicates }: SceneSimulation, bddl: BddlTask): Condition | undefined {
   try {
     return predicates.goal(bddl);
   } catch (error) {

@@ -10,7 +10,7 @@ import { UserError } from "#registry";
 import { type DType, keep, type Tensor } from "#tensor";
 import { type DatasetInfo, datasetSchema, infoPath, shardPath } from "./layout.ts";
 
-export interface Episode {
+export interface DemonstratedEpisode {
   readonly shard: number;
   /** Row of its first frame in the shard, and the number of its actions; it has one frame more. */
   readonly firstFrame: number;
@@ -27,7 +27,7 @@ export interface Demonstrations {
   readonly info: DatasetInfo;
   /** Tensors of each shard by name: see `layout.ts`. */
   readonly shards: readonly ReadonlyMap<string, Tensor>[];
-  readonly episodes: readonly Episode[];
+  readonly episodes: readonly DemonstratedEpisode[];
 }
 
 export function openDemonstrations(folder: string): Demonstrations {
@@ -86,7 +86,7 @@ function expectedTensors(info: DatasetInfo, index: number): [string, DType, read
   ];
 }
 
-function episodesOf(tensors: ReadonlyMap<string, Tensor>, shard: number, info: DatasetInfo): Episode[] {
+function episodesOf(tensors: ReadonlyMap<string, Tensor>, shard: number, info: DatasetInfo): DemonstratedEpisode[] {
   const column = (name: string): number[] => tensors.get(name)?.toArray() as number[];
   const [first, lengths, tasks] = [column("first_frames"), column("lengths"), column("tasks")];
   const [starts, seeds, succeeded] = [column("starts"), column("seeds"), column("succeeded")];
@@ -103,7 +103,7 @@ function episodesOf(tensors: ReadonlyMap<string, Tensor>, shard: number, info: D
 }
 
 /** Episodes follow each other and cover every frame, as the recorder writes them; their tasks are those of the dataset. */
-function checkEpisodes(episodes: readonly Episode[], path: string, { tasks, shards }: DatasetInfo): void {
+function checkEpisodes(episodes: readonly DemonstratedEpisode[], path: string, { tasks, shards }: DatasetInfo): void {
   const frames = shards[episodes[0]?.shard ?? 0]?.frames ?? 0;
   let next = 0;
   for (const [index, { firstFrame, length, task }] of episodes.entries()) {

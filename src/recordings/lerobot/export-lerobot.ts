@@ -8,7 +8,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { encodePng, writeJsonFile } from "#formats";
-import type { Demonstrations, Episode } from "../demonstrations/reader.ts";
+import type { Demonstrations, DemonstratedEpisode } from "../demonstrations/reader.ts";
 import { describeDataset } from "./dataset-info.ts";
 import { type Column, type StoredPicture, writeParquet } from "./parquet-table.ts";
 import { pictureStatistics, vectorStatistics } from "./statistics.ts";
@@ -66,7 +66,7 @@ class CollectedRows {
   readonly #pictureStride: number;
   #nextIndex = 0;
 
-  constructor(episodes: readonly Episode[]) {
+  constructor(episodes: readonly DemonstratedEpisode[]) {
     const frames = episodes.reduce((sum, { length }) => sum + length, 0);
     this.#pictureStride = Math.max(1, Math.floor(frames / sampledPictures));
   }
@@ -180,7 +180,7 @@ function frameColumns(rows: FrameRows): Column[] {
   ];
 }
 
-function episodeColumns(episodes: readonly Episode[]): Column[] {
+function episodeColumns(episodes: readonly DemonstratedEpisode[]): Column[] {
   let end = 0;
   const ends = episodes.map(({ length }) => (end += length));
   const zeros = episodes.map(() => 0);

@@ -13,7 +13,7 @@ import type { Scene } from "./scene.ts";
 import type { SceneObject } from "./scene-object.ts";
 import type { SceneRegion } from "./scene-region.ts";
 
-export type Question = () => boolean;
+export type Condition = () => boolean;
 
 /** Names that a goal can use. */
 export const predicateNames = [
@@ -47,12 +47,12 @@ export class Predicates {
   }
 
   /** The task's goal: all of its predicates. */
-  goal(task: BddlTask): Question {
+  goal(task: BddlTask): Condition {
     const questions = task.goal.map((predicate) => this.compile(predicate, task.file));
     return () => questions.every((holds) => holds());
   }
 
-  compile(predicate: Predicate, file: string): Question {
+  compile(predicate: Predicate, file: string): Condition {
     const { name, args, line } = predicate;
     const fail = (what: string): never => {
       throw new UserError(`${file}:${line}: (${name} ${args.join(" ")}): ${what}`);
@@ -89,7 +89,7 @@ export class Predicates {
     return false;
   }
 
-  #placed(name: "on" | "in", first: string, second: string, fail: (what: string) => never): Question {
+  #placed(name: "on" | "in", first: string, second: string, fail: (what: string) => never): Condition {
     const thing = this.#object(first) ?? fail(`"${first}" is not an object`);
     const region = this.#scene.regions.get(second);
     if (region) return name === "on" ? this.#onRegion(thing, region) : this.#inRegion(thing, region);
@@ -97,7 +97,7 @@ export class Predicates {
     return name === "on" ? this.#onObject(thing, support) : () => false; // an object has no inside to speak of
   }
 
-  #onObject(thing: SceneObject, support: SceneObject): Question {
+  #onObject(thing: SceneObject, support: SceneObject): Condition {
     const positions = this.#simulation.array("xpos");
     const [a, b] = [3 * this.#body(thing), 3 * this.#body(support)];
     return () => {
@@ -110,7 +110,7 @@ export class Predicates {
     };
   }
 
-  #onRegion(thing: SceneObject, region: SceneRegion): Question {
+  #onRegion(thing: SceneObject, region: SceneRegion): Condition {
     const { place, rotation, body } = this.#regionViews(thing, region);
     const parent = this.#object(region.parent ?? "");
     const [sizeX, sizeY, sizeZ] = region.size;
@@ -131,7 +131,7 @@ export class Predicates {
     };
   }
 
-  #inRegion(thing: SceneObject, region: SceneRegion): Question {
+  #inRegion(thing: SceneObject, region: SceneRegion): Condition {
     const { place, rotation, body } = this.#regionViews(thing, region);
     const [sizeX, sizeY, sizeZ] = region.size;
     return () => {
@@ -147,7 +147,7 @@ export class Predicates {
     };
   }
 
-  #up(target: string, fail: (what: string) => never): Question {
+  #up(target: string, fail: (what: string) => never): Condition {
     const region = this.#scene.regions.get(target);
     const positions = this.#simulation.array(region ? "site_xpos" : "xpos");
     const object = () => this.#object(target) ?? fail(`"${target}" is neither an object nor a region`);
@@ -156,7 +156,7 @@ export class Predicates {
   }
 
   /** Open and turned on: any joint; closed and turned off: every joint, so a thing without joints is closed and off. */
-  #articulated(name: ArticulatedName, target: string, fail: (what: string) => never): Question {
+  #articulated(name: ArticulatedName, target: string, fail: (what: string) => never): Condition {
     const region = this.#scene.regions.get(target);
     const object =
       this.#object(region?.parent ?? target) ?? fail(`"${target}" is not an object or part of one`);

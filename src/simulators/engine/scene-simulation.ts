@@ -15,7 +15,7 @@ import { GripperControl } from "./gripper.ts";
 import { DriftingPhase, LastSubstep, type ObservationPhase } from "./observation-phase.ts";
 import { OscPose } from "./osc-pose.ts";
 import type { Placement } from "./placement.ts";
-import { Predicates, type Question } from "./predicates.ts";
+import { Predicates, type Condition } from "./predicates.ts";
 import type { Scene } from "./scene.ts";
 import { ownedByReset, type Pose, resetScene, setFixturePoses } from "./scene-reset.ts";
 import { SiteLights } from "./site-lights.ts";
@@ -44,7 +44,7 @@ export class SceneSimulation implements Disposable {
   readonly #gripper: GripperControl;
   readonly #phase: ObservationPhase;
   readonly #lights: SiteLights;
-  readonly #goal: Question;
+  readonly #goal: Condition;
   readonly #handQuaternions: Float64Array;
   /** The controller was made at the reset pose and has not looked since. */
   #stale = false;

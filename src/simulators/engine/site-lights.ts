@@ -3,14 +3,14 @@
  * lights a few while something is on: a stove's burner. The negative and over-full alphas are its own.
  */
 import type { Simulation } from "#mujoco";
-import type { Predicates, Question } from "./predicates.ts";
+import type { Predicates, Condition } from "./predicates.ts";
 import type { Scene } from "./scene.ts";
 
 export class SiteLights {
   readonly #colours: Float32Array; // [nsite, 4]
   readonly #initial: Float32Array;
   readonly #hidden: readonly number[];
-  readonly #glowing: readonly { readonly alpha: number; readonly isOn: Question }[];
+  readonly #glowing: readonly { readonly alpha: number; readonly isOn: Condition }[];
 
   constructor(scene: Scene, simulation: Simulation, predicates: Predicates) {
     const { model } = simulation;

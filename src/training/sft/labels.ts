@@ -9,7 +9,7 @@
  */
 import type { ForwardInputs, Observation } from "#data";
 import type { Policy } from "#policies";
-import type { Demonstrations, Episode } from "#recordings";
+import type { Demonstrations, DemonstratedEpisode } from "#recordings";
 import { UserError } from "#registry";
 import { cat, scope, type Tensor, tensor } from "#tensor";
 
@@ -52,12 +52,12 @@ export function labelDemonstrations(
   return { forwardInputs: joined(parts), frames, firstRows };
 }
 
-const goodEpisodes = ({ episodes }: Demonstrations): Episode[] =>
+const goodEpisodes = ({ episodes }: Demonstrations): DemonstratedEpisode[] =>
   episodes.filter(({ succeeded, length }) => succeeded && length > 0);
 
 /** Runs of episodes of one shard with about `frames` frames together. */
-function* inBatches(episodes: readonly Episode[], frames: number): Generator<Episode[]> {
-  let group: Episode[] = [];
+function* inBatches(episodes: readonly DemonstratedEpisode[], frames: number): Generator<DemonstratedEpisode[]> {
+  let group: DemonstratedEpisode[] = [];
   let size = 0;
   for (const episode of episodes) {
     const full = size > 0 && (size + episode.length > frames || episode.shard !== group[0]!.shard);
@@ -71,7 +71,7 @@ function* inBatches(episodes: readonly Episode[], frames: number): Generator<Epi
   if (group.length > 0) yield group;
 }
 
-function labelEpisodes(policy: Policy, set: Demonstrations, episodes: readonly Episode[]): ForwardInputs {
+function labelEpisodes(policy: Policy, set: Demonstrations, episodes: readonly DemonstratedEpisode[]): ForwardInputs {
   return scope(() => {
     const shard = set.shards[episodes[0]!.shard]!;
     const rows = episodes.flatMap(({ firstFrame, length }) =>
@@ -98,7 +98,7 @@ function observe(
 }
 
 /** The expert's next C actions at every frame: float32 [F, C, D]. */
-function chunks(policy: Policy, shard: ReadonlyMap<string, Tensor>, episodes: readonly Episode[]): Tensor {
+function chunks(policy: Policy, shard: ReadonlyMap<string, Tensor>, episodes: readonly DemonstratedEpisode[]): Tensor {
   const { chunk: C, actionSize: D } = policy;
   const expert = shard.get("expert_actions")!;
   if (expert.size(1) !== D) {
