@@ -8,7 +8,11 @@ export {
   shardCollectorProgram,
 } from "./demonstrations/collect-shard.ts";
 export { type DatasetInfo, infoPath, shardPath } from "./demonstrations/layout.ts";
-export { type Demonstrations, type DemonstratedEpisode, openDemonstrations } from "./demonstrations/reader.ts";
+export {
+  type DemonstratedEpisode,
+  type Demonstrations,
+  openDemonstrations,
+} from "./demonstrations/reader.ts";
 export { type FrameRow, ShardRecorder } from "./demonstrations/recorder.ts";
 export { runShards } from "./demonstrations/shard-workers.ts";
 export { EpisodeEnd } from "./footage/episode-end.ts";

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { stringify } from "yaml";
-import { readClaimResults } from "#training";
+import { readClaimResults } from "#claims";
 import { tinyCheckpoint, tinyOverrides } from "../../../test/support/tiny-run.ts";
 
 const program = fileURLToPath(new URL("../../../bin/reverie.mjs", import.meta.url));

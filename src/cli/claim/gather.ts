@@ -1,7 +1,7 @@
 /** What a claim's folder holds so far, as results: of every planned run its training, its evaluations, and what went wrong. */
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
-import { type ClaimResults, gatherRun, runName } from "#training";
+import { type ClaimResults, gatherRun, runName } from "#claims";
 import type { Ledger } from "./ledger.ts";
 import type { ClaimPlan, Part, PlannedRun } from "./plan.ts";
 

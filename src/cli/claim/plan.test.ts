@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { readClaim } from "#training";
+import { readClaim } from "#claims";
 import { Ledger } from "./ledger.ts";
 import { planClaim } from "./plan.ts";
 import { planText } from "./plan-text.ts";

@@ -1,9 +1,10 @@
 /** A claim as the commands that answer it: every training, and every evaluation of what it began from and of what it became. */
 import { createHash } from "node:crypto";
 import { join } from "node:path";
+import { armsOf, type Claim, runName } from "#claims";
 import type { CheckedConfig } from "#config";
 import { UserError } from "#registry";
-import { armsOf, type Claim, checkpointRoot, readRun, runName, settingsDigest } from "#training";
+import { checkpointRoot, readRun, settingsDigest } from "#training";
 import { evalCommand } from "../eval.ts";
 import { parseRunArguments, readingOf } from "../run/arguments.ts";
 import { trainCommand } from "../train/index.ts";

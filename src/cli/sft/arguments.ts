@@ -1,8 +1,8 @@
 /** What `reverie sft` is asked: options checked before anything is read. */
 import { parseArgs } from "node:util";
 import { UserError } from "#registry";
+import { type SftSettings, sftSettings } from "#sft";
 import type { Device, DType } from "#tensor";
-import { type SftSettings, sftSettings } from "#training";
 import { checked, deviceOf, keyValues, wholeNumber } from "../option-values.ts";
 
 export const sftUsage =

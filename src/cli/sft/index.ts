@@ -13,22 +13,24 @@ import { readJsonFile, writeJsonFile } from "#formats";
 import { counted, JsonlWriter } from "#metrics";
 import { loadPolicy, type Policy } from "#policies";
 import { type Demonstrations, infoPath, openDemonstrations } from "#recordings";
-import { allowTf32, type DType, manualSeed } from "#tensor";
 import {
   findResumePoint,
   labelDemonstrations,
   type ResumePoint,
-  readTrainedOn,
   requireFiniteRun,
   restoreRun,
-  type Settings,
   SftRun,
   settingsToGoOnWith,
   sftSettings,
+  writeResumePoint,
+} from "#sft";
+import { allowTf32, type DType, manualSeed } from "#tensor";
+import {
+  readTrainedOn,
+  type Settings,
   type TrainedOn,
   trainedOnDemonstrations,
   writeFolder,
-  writeResumePoint,
   writeTrainedOn,
 } from "#training";
 import { TrainingStopped } from "#world-training";

@@ -15,7 +15,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { SftRun } from "#training";
+import { SftRun } from "#sft";
 import { collectCommand } from "../collect/index.ts";
 import { sftCommand } from "./index.ts";
 

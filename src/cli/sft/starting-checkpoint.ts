@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { freshPolicy, recognizePolicy } from "#policies";
 import type { Demonstrations } from "#recordings";
 import { UserError } from "#registry";
-import { demonstrationStatistics, untrained, writeTrainedOn } from "#training";
+import { demonstrationStatistics } from "#sft";
+import { untrained, writeTrainedOn } from "#training";
 import type { SftArguments } from "./arguments.ts";
 
 /** The statistics' key of new policies: the asset pack's name, shared by its suites. */

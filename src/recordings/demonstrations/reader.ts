@@ -86,7 +86,11 @@ function expectedTensors(info: DatasetInfo, index: number): [string, DType, read
   ];
 }
 
-function episodesOf(tensors: ReadonlyMap<string, Tensor>, shard: number, info: DatasetInfo): DemonstratedEpisode[] {
+function episodesOf(
+  tensors: ReadonlyMap<string, Tensor>,
+  shard: number,
+  info: DatasetInfo,
+): DemonstratedEpisode[] {
   const column = (name: string): number[] => tensors.get(name)?.toArray() as number[];
   const [first, lengths, tasks] = [column("first_frames"), column("lengths"), column("tasks")];
   const [starts, seeds, succeeded] = [column("starts"), column("seeds"), column("succeeded")];
@@ -103,7 +107,11 @@ function episodesOf(tensors: ReadonlyMap<string, Tensor>, shard: number, info: D
 }
 
 /** Episodes follow each other and cover every frame, as the recorder writes them; their tasks are those of the dataset. */
-function checkEpisodes(episodes: readonly DemonstratedEpisode[], path: string, { tasks, shards }: DatasetInfo): void {
+function checkEpisodes(
+  episodes: readonly DemonstratedEpisode[],
+  path: string,
+  { tasks, shards }: DatasetInfo,
+): void {
   const frames = shards[episodes[0]?.shard ?? 0]?.frames ?? 0;
   let next = 0;
   for (const [index, { firstFrame, length, task }] of episodes.entries()) {

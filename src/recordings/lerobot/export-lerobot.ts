@@ -8,7 +8,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { encodePng, writeJsonFile } from "#formats";
-import type { Demonstrations, DemonstratedEpisode } from "../demonstrations/reader.ts";
+import type { DemonstratedEpisode, Demonstrations } from "../demonstrations/reader.ts";
 import { describeDataset } from "./dataset-info.ts";
 import { type Column, type StoredPicture, writeParquet } from "./parquet-table.ts";
 import { pictureStatistics, vectorStatistics } from "./statistics.ts";

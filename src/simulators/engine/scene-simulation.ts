@@ -15,7 +15,7 @@ import { GripperControl } from "./gripper.ts";
 import { DriftingPhase, LastSubstep, type ObservationPhase } from "./observation-phase.ts";
 import { OscPose } from "./osc-pose.ts";
 import type { Placement } from "./placement.ts";
-import { Predicates, type Condition } from "./predicates.ts";
+import { type Condition, Predicates } from "./predicates.ts";
 import type { Scene } from "./scene.ts";
 import { ownedByReset, type Pose, resetScene, setFixturePoses } from "./scene-reset.ts";
 import { SiteLights } from "./site-lights.ts";

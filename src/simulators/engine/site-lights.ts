@@ -3,7 +3,7 @@
  * lights a few while something is on: a stove's burner. The negative and over-full alphas are its own.
  */
 import type { Simulation } from "#mujoco";
-import type { Predicates, Condition } from "./predicates.ts";
+import type { Condition, Predicates } from "./predicates.ts";
 import type { Scene } from "./scene.ts";
 
 export class SiteLights {

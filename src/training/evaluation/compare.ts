@@ -19,8 +19,8 @@ export interface Comparison {
 }
 
 /** One episode: which start, and whether it succeeded. */
-export type Outcome = Pick<EvaluationFile["trials"][number], "task" | "trial" | "pass" | "success">;
-const keyOf = ({ task, trial, pass }: Outcome): string => `${pass}/${trial}/${task}`;
+export type EvaluatedEpisode = Pick<EvaluationFile["trials"][number], "task" | "trial" | "pass" | "success">;
+const keyOf = ({ task, trial, pass }: EvaluatedEpisode): string => `${pass}/${trial}/${task}`;
 
 export function compareEvaluations(before: EvaluationFile, after: EvaluationFile): Comparison {
   const [one, two] = [startsName(before.protocol.starts), startsName(after.protocol.starts)];
@@ -38,8 +38,8 @@ export function compareEvaluations(before: EvaluationFile, after: EvaluationFile
 
 /** Undefined where they share no start. */
 export function compareOutcomes(
-  before: readonly Outcome[],
-  after: readonly Outcome[],
+  before: readonly EvaluatedEpisode[],
+  after: readonly EvaluatedEpisode[],
 ): Comparison | undefined {
   const first = new Map(before.map((trial) => [keyOf(trial), trial]));
   const pairs = after.flatMap((trial) => {

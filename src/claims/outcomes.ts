@@ -1,7 +1,7 @@
 /** Outcomes of episodes as text, small enough for a repository: `{ task, pass, trials: "0-149", outcomes: "0110…" }`. */
 import { z } from "zod";
 import { UserError } from "#registry";
-import type { Outcome } from "../evaluation/compare.ts";
+import type { EvaluatedEpisode } from "#training";
 
 export const packedOutcomes = z.strictObject({
   task: z.string(),
@@ -20,8 +20,8 @@ export type PackedOutcomes = z.infer<typeof packedOutcomes>;
 /** A file may say 0-999999999; no evaluation has so many starts of one task. */
 const mostTrials = 1_000_000;
 
-export function packOutcomes(trials: readonly Outcome[]): PackedOutcomes[] {
-  const groups = new Map<string, Outcome[]>();
+export function packOutcomes(trials: readonly EvaluatedEpisode[]): PackedOutcomes[] {
+  const groups = new Map<string, EvaluatedEpisode[]>();
   for (const each of trials) {
     const key = JSON.stringify([each.task, each.pass]);
     groups.set(key, [...(groups.get(key) ?? []), each]);
@@ -38,7 +38,7 @@ export function packOutcomes(trials: readonly Outcome[]): PackedOutcomes[] {
   });
 }
 
-export function unpackOutcomes(packed: readonly PackedOutcomes[]): Outcome[] {
+export function unpackOutcomes(packed: readonly PackedOutcomes[]): EvaluatedEpisode[] {
   return packed.flatMap(({ task, pass, trials, outcomes }) => {
     const numbers = readRanges(trials);
     if (numbers.length !== outcomes.length)

@@ -9,7 +9,7 @@
  */
 import type { ForwardInputs, Observation } from "#data";
 import type { Policy } from "#policies";
-import type { Demonstrations, DemonstratedEpisode } from "#recordings";
+import type { DemonstratedEpisode, Demonstrations } from "#recordings";
 import { UserError } from "#registry";
 import { cat, scope, type Tensor, tensor } from "#tensor";
 
@@ -56,7 +56,10 @@ const goodEpisodes = ({ episodes }: Demonstrations): DemonstratedEpisode[] =>
   episodes.filter(({ succeeded, length }) => succeeded && length > 0);
 
 /** Runs of episodes of one shard with about `frames` frames together. */
-function* inBatches(episodes: readonly DemonstratedEpisode[], frames: number): Generator<DemonstratedEpisode[]> {
+function* inBatches(
+  episodes: readonly DemonstratedEpisode[],
+  frames: number,
+): Generator<DemonstratedEpisode[]> {
   let group: DemonstratedEpisode[] = [];
   let size = 0;
   for (const episode of episodes) {
@@ -71,7 +74,11 @@ function* inBatches(episodes: readonly DemonstratedEpisode[], frames: number): G
   if (group.length > 0) yield group;
 }
 
-function labelEpisodes(policy: Policy, set: Demonstrations, episodes: readonly DemonstratedEpisode[]): ForwardInputs {
+function labelEpisodes(
+  policy: Policy,
+  set: Demonstrations,
+  episodes: readonly DemonstratedEpisode[],
+): ForwardInputs {
   return scope(() => {
     const shard = set.shards[episodes[0]!.shard]!;
     const rows = episodes.flatMap(({ firstFrame, length }) =>
@@ -98,7 +105,11 @@ function observe(
 }
 
 /** The expert's next C actions at every frame: float32 [F, C, D]. */
-function chunks(policy: Policy, shard: ReadonlyMap<string, Tensor>, episodes: readonly DemonstratedEpisode[]): Tensor {
+function chunks(
+  policy: Policy,
+  shard: ReadonlyMap<string, Tensor>,
+  episodes: readonly DemonstratedEpisode[],
+): Tensor {
   const { chunk: C, actionSize: D } = policy;
   const expert = shard.get("expert_actions")!;
   if (expert.size(1) !== D) {

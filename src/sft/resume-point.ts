@@ -9,10 +9,17 @@ import { join } from "node:path";
 import { readJsonFile, readSafetensors, writeJsonFile, writeSafetensors } from "#formats";
 import { UserError } from "#registry";
 import { findNotFinite, scope } from "#tensor";
-import { keepNewest, listCheckpoints, writeCheckpoint } from "../checkpoint/folder.ts";
-import { findDamage } from "../checkpoint/manifest.ts";
-import { changeText, compareSettings, type Settings } from "../run-folder/settings-changes.ts";
-import { type TrainedOn, writeTrainedOn } from "../trained-on.ts";
+import {
+  changeText,
+  compareSettings,
+  findDamage,
+  keepNewest,
+  listCheckpoints,
+  type Settings,
+  type TrainedOn,
+  writeCheckpoint,
+  writeTrainedOn,
+} from "#training";
 import type { SftRun } from "./fine-tune.ts";
 
 export interface ResumePoint {

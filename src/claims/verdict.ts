@@ -1,5 +1,5 @@
 /** Whether a claim's goal is reached: each thing it asks for, with what was found. */
-import { type Comparison, compareOutcomes, formatP } from "../evaluation/compare.ts";
+import { type Comparison, compareOutcomes, formatP } from "#training";
 import { isControl } from "./claim-file.ts";
 import { type ArmResult, type ClaimResults, outcomesOf, runName } from "./claim-results.ts";
 

@@ -2,8 +2,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { metricsFile, readMetricsFile } from "#metrics";
-import { startsName } from "../evaluation/played-starts.ts";
-import { readEvaluation } from "../evaluation/results.ts";
+import { readEvaluation, startsName } from "#training";
 import { drawClaimCurves } from "./claim-curves.ts";
 import {
   type ArmResult,

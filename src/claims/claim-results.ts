@@ -8,8 +8,8 @@ import { join } from "node:path";
 import { z } from "zod";
 import { readJsonFile, writeJsonFile } from "#formats";
 import { UserError } from "#registry";
-import type { Outcome } from "../evaluation/compare.ts";
-import { type Rate, rateOf } from "../evaluation/statistics.ts";
+import type { EvaluatedEpisode } from "#training";
+import { type Rate, rateOf } from "#training";
 import { goalSchema } from "./claim-file.ts";
 import { packedOutcomes, unpackOutcomes } from "./outcomes.ts";
 import { toldRound } from "./told-rounds.ts";
@@ -106,5 +106,5 @@ export const runName = (name: string, seed: number | null): string =>
 
 export type Evaluated = z.infer<typeof evaluated>;
 
-export const outcomesOf = ({ episodes }: Evaluated): Outcome[] => unpackOutcomes(episodes);
+export const outcomesOf = ({ episodes }: Evaluated): EvaluatedEpisode[] => unpackOutcomes(episodes);
 export const rateOfEvaluation = (one: Evaluated): Rate => rateOf(outcomesOf(one));

@@ -1,6 +1,6 @@
 /** What a claim found, as a page: success of every run with intervals, how it differs from the start, and whether the goal is reached. */
 import { counted } from "#metrics";
-import { formatP } from "../evaluation/compare.ts";
+import { formatP } from "#training";
 import { isControl } from "./claim-file.ts";
 import { type ArmResult, type ClaimResults, rateOfEvaluation } from "./claim-results.ts";
 import { roundsTable } from "./told-rounds.ts";

@@ -1,9 +1,9 @@
 /** How true a run's world was at each of its rounds of co-evolution: kept in a claim's results, and as a table. */
 import { existsSync, readFileSync } from "node:fs";
 import { z } from "zod";
+import type { Meters, Round } from "#training";
+import { percent } from "#training";
 import { falsePositiveOf } from "#world-training";
-import type { Meters, Round } from "../co-evolution/rounds.ts";
-import { percent } from "../evaluation/results.ts";
 
 const meters = ["falsePositive", "missedSuccess", "falseSuccess", "agreement"] as const;
 type Meter = (typeof meters)[number];
