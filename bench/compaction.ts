@@ -48,7 +48,7 @@ export async function bench(): Promise<BenchRow[]> {
       goal: 1,
     }),
     holds("episodes whose rewards or end differ", pairs.filter(differ).length, "episodes"),
-    holds("grey levels by which a picture differs, at most", Math.max(...pairs.map(distance)), "levels"),
+    holds("gray levels by which a picture differs, at most", Math.max(...pairs.map(distance)), "levels"),
   ];
 }
 

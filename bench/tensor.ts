@@ -25,7 +25,7 @@ import {
 import type { BenchOptions } from "./main.ts";
 import { benchPython, Reference, torchNeeds } from "./python.ts";
 import { type BenchRow, holds, lessIsBetter } from "./row.ts";
-import { lossOf, optimiser, type Sizes, shapes } from "./transformer.ts";
+import { lossOf, optimizer, type Sizes, shapes } from "./transformer.ts";
 
 const goals = { cpu: 0.8, cuda: 1.05 } as const; // of Python's time, for each small operator
 const rounds = 9;
@@ -126,7 +126,7 @@ async function trainingStep(reference: Reference, device: "cpu" | "cuda"): Promi
   const sizes = device === "cpu" ? smallSizes : largeSizes;
   const { parameters, tokens, request, cleanUp } = startingPoint(sizes, device);
   const steps = device === "cpu" ? 4 : 10;
-  const adam = optimiser(parameters);
+  const adam = optimizer(parameters);
   const step = () =>
     scope(() => {
       const loss = lossOf(parameters, tokens, sizes);

@@ -60,7 +60,7 @@ class Model:
         dtype = torch.bfloat16 if cuda else torch.float32
         self.p = {k: t.requires_grad_() for k, t in load(request["path"], request["index"], dtype).items()}
         self.tokens = torch.tensor(request["tokens"], device=device).reshape(self.b, self.t + 1)
-        self.optimiser = torch.optim.AdamW(list(self.p.values()), lr=1e-3, weight_decay=0.01, fused=True)
+        self.optimizer = torch.optim.AdamW(list(self.p.values()), lr=1e-3, weight_decay=0.01, fused=True)
 
     def block(self, x, l):
         p, d = self.p, self.d
@@ -81,8 +81,8 @@ class Model:
         logits = F.linear(x, p["head.w"], p["head.b"]).view(-1, self.v)
         loss = F.cross_entropy(logits.float(), self.tokens[:, 1:].reshape(-1))
         loss.backward()
-        self.optimiser.step()
-        self.optimiser.zero_grad()
+        self.optimizer.step()
+        self.optimizer.zero_grad()
         return loss
 
 

@@ -63,5 +63,5 @@ export function lossOf(p: Parameters, tokens: Tensor, sizes: Sizes): Tensor {
   return aten.cross_entropy_loss(logits.float(), tokens.narrow(1, 1, length).reshape([-1]));
 }
 
-export const optimiser = (p: Parameters): AdamW =>
+export const optimizer = (p: Parameters): AdamW =>
   new AdamW([{ parameters: p, lr: 1e-3, weightDecay: 0.01 }]);

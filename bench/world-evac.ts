@@ -8,7 +8,7 @@ import { autoencoderSizes, EvacModel } from "../src/worlds/evac/model.ts";
 import { agibotStatistics, relativeAction } from "../src/worlds/evac/poses.ts";
 import { evacSizes } from "../src/worlds/evac/sizes.ts";
 import { liberoDrawing, poseMaps } from "../src/worlds/evac/trajectory.ts";
-import { type Family, randomised } from "./world-family.ts";
+import { type Family, randomized } from "./world-family.ts";
 
 const [chunk, memory, steps, vaeBatch, fps, domain] = [8, 4, 50, 64, 2, 11];
 const tinyResampler = { dim: 64, depth: 2, dim_head: 32, heads: 2, output_dim: 64 };
@@ -45,9 +45,9 @@ export const evac: Family = {
     const shown = tiny ? 4 : steps; // fifty steps of even a tiny UNet are long on a CPU
     const spread = tiny ? undefined : 0.02;
     const parts: EvacParts = {
-      model: randomised(new EvacModel(sizes, place), place.device, spread),
+      model: randomized(new EvacModel(sizes, place), place.device, spread),
       sizes,
-      predictor: randomised(new ActionPredictor({ action: 7, pose: 8, hidden: 64 }), "cpu"),
+      predictor: randomized(new ActionPredictor({ action: 7, pose: 8, hidden: 64 }), "cpu"),
       imageSize: [image, image],
       memoryFrames: memory,
       camera: liberoCamera,

@@ -30,12 +30,12 @@ export interface Family {
   readonly operations: number;
   /** Frames a second that are wanted of an H200. */
   readonly goal: number;
-  /** How far frames may be apart in the comparison: one grey level where pictures pass through bytes. */
+  /** How far frames may be apart in the comparison: one gray level where pictures pass through bytes. */
   readonly frameTolerance: number;
 }
 
 /** N(0, spread), or by the fan-in; the ones and zeros of norms and biases stay. */
-export function randomised<M extends Module>(module: M, device: Device, spread?: number): M {
+export function randomized<M extends Module>(module: M, device: Device, spread?: number): M {
   const generator = new Generator(1, device);
   for (const [name, weight] of module.namedParameters()) {
     if (weight.ndim === 1 && /\.(weight|bias)$/.test(name)) continue;

@@ -4,7 +4,7 @@ import { AutoencoderKL, sdxlSizes } from "../src/worlds/autoencoder-kl/autoencod
 import { STDiT3 } from "../src/worlds/opensora/model.ts";
 import { type OpenSoraParts, OpenSoraWorld } from "../src/worlds/opensora/opensora-world.ts";
 import { stdit3Sizes } from "../src/worlds/opensora/sizes.ts";
-import { type Family, randomised } from "./world-family.ts";
+import { type Family, randomized } from "./world-family.ts";
 
 const [chunk, memory, steps, vaeBatch] = [8, 4, 10, 64];
 const tinyDenoiser = { depth: 2, hidden_size: 64, num_heads: 2 };
@@ -32,8 +32,8 @@ export const opensora: Family = {
     const image = tiny ? 64 : 256;
     const spread = tiny ? undefined : 0.02;
     const parts: OpenSoraParts = {
-      denoiser: randomised(new STDiT3(denoiserSizes, place), place.device, spread),
-      vae: randomised(new AutoencoderKL(vaeSizes, place), place.device, spread),
+      denoiser: randomized(new STDiT3(denoiserSizes, place), place.device, spread),
+      vae: randomized(new AutoencoderKL(vaeSizes, place), place.device, spread),
       statistics: { low: Array<number>(7).fill(-1), high: Array<number>(7).fill(1) },
       imageSize: [image, image],
       chunk,
@@ -51,7 +51,7 @@ export const opensora: Family = {
       inputs: (memories, actions, noise) =>
         new Map([
           ["memory", stack(memories.map(({ latents }) => latents!))],
-          ["actions", world.normalise(actions)],
+          ["actions", world.normalize(actions)],
           ["noise", noise.drawn.get("latents")!.at(-1)!],
         ]),
       dispose() {

@@ -26,7 +26,7 @@ interface Piece {
 let seed = 0;
 const drawn = (...shape: number[]): Tensor =>
   randn(shape, { device: "cuda", generator: new Generator(++seed, "cuda") }).bfloat16();
-const learnt = (...shape: number[]): Tensor => drawn(...shape).requiresGrad_();
+const learned = (...shape: number[]): Tensor => drawn(...shape).requiresGrad_();
 
 /** Forward, then the gradients of all leaves. */
 function thereAndBack(outputs: readonly (Tensor | undefined)[], leaves: readonly Tensor[]): Tensor[] {
@@ -60,7 +60,7 @@ function inParts(x: Tensor, y: Tensor): Tensor {
 
 function junction(): Piece {
   const shape = [videos, frames, patches, width] as const;
-  const [x, branch, table] = [learnt(...shape), learnt(...shape), learnt(videos * frames, 6, width)];
+  const [x, branch, table] = [learned(...shape), learned(...shape), learned(videos * frames, 6, width)];
   const by = (): RecordedTable => ({ table_G6D: table, rows: table.unbind(1) });
   const run = (): Tensor[] => {
     const own = by();
@@ -76,7 +76,7 @@ function junction(): Piece {
 
 function looking(name: string, overTime: boolean): Piece {
   const head = width / heads;
-  const [qkv, q, k] = [learnt(videos, frames, patches, 3, heads, head), learnt(head), learnt(head)];
+  const [qkv, q, k] = [learned(videos, frames, patches, 3, heads, head), learned(head), learned(head)];
   const [length, inner] = overTime ? [frames, patches] : [patches, 1];
   const tables = { cos: drawn(frames, head / 2), sin: drawn(frames, head / 2) };
   const sizes = { length, heads, width: head, causal: overTime, rotates: overTime, norms: true };
@@ -93,7 +93,7 @@ function looking(name: string, overTime: boolean): Piece {
 
 /** The library's attention, with the moving of heads and frames that it needs, without norms and rotation. */
 function libraryLooking(name: string, overTime: boolean): Piece {
-  const qkv = learnt(videos, frames, patches, 3, heads, width / heads);
+  const qkv = learned(videos, frames, patches, 3, heads, width / heads);
   const order = overTime ? [0, 2, 3, 1, 4] : [0, 1, 3, 2, 4];
   const run = (): Tensor[] => {
     const [q, k, v] = qkv.unbind(3).map((x) => x.permute(order).flatten(0, 1));
@@ -105,7 +105,7 @@ function libraryLooking(name: string, overTime: boolean): Piece {
 function feedForward(): Piece {
   const linear = new Linear(width, 4 * width, { device: "cuda", dtype: "bfloat16" });
   noGrad(() => linear.weight.copy_(drawn(4 * width, width)));
-  const x = learnt(rows, width);
+  const x = learned(rows, width);
   const run = (): Tensor[] => thereAndBack([linear.forwardGeluTanh(x)], [x, linear.weight, linear.bias!]);
   return { name: "product, bias and GELU, there and back", numbers: rows * (3 + 6 * 4) * width, run };
 }

@@ -2,7 +2,7 @@
 import { type Device, scope, synchronize } from "#tensor";
 import { AutoencoderKL, wanParts } from "#worlds";
 import type { RecordedFrames } from "../src/world-training/frames/recorded-frames.ts";
-import { initialise } from "../src/world-training/learning/initialise.ts";
+import { initialize } from "../src/world-training/learning/initialize.ts";
 import { throughPictures } from "../src/world-training/learning/through-pictures.ts";
 import { type Course, withStreams } from "../src/world-training/learning/training-loop.ts";
 import type { Lesson } from "../src/world-training/learning/weight-training.ts";
@@ -80,7 +80,7 @@ function untrainedVae(device: Device): AutoencoderKL {
     { block_out_channels, layers_per_block, norm_num_groups, ...ends },
     { device },
   );
-  initialise(vae, 1);
+  initialize(vae, 1);
   return vae;
 }
 
@@ -143,7 +143,7 @@ function wanDenoiser(frames: RecordedFrames, tiny: boolean): Subject {
       const network = { dim, num_heads, ffn_dim, num_layers, patch_size, sigma_shift };
       const sizes = wanParts.wanSizes.parse({ ...own, ...spread, ...network });
       const vae = new wanParts.WanVAE(sizes, { device });
-      initialise(vae, 1);
+      initialize(vae, 1);
       return pace(device, seconds, () => wanDenoiserCourse(frames, vae, sizes, settings));
     },
   };

@@ -1,5 +1,5 @@
 /**
- * `npm run bench -- world-training --device cuda [--seconds 1] [--only denoiser]`: optimiser steps a second of the networks
+ * `npm run bench -- world-training --device cuda [--seconds 1] [--only denoiser]`: optimizer steps a second of the networks
  * of a small OpenSora world, in the sizes of docs/worlds.md, and of Wan's denoiser, on random recordings made in memory.
  *
  * A step is all of it: drawing a lesson, forward, backward, clipping, AdamW with float32 masters, averaged weights. Three ways:

@@ -4,7 +4,7 @@ import { WanDiT } from "../src/worlds/wan/model.ts";
 import { wanSizes } from "../src/worlds/wan/sizes.ts";
 import { WanVAE } from "../src/worlds/wan/vae.ts";
 import { type WanParts, WanWorld } from "../src/worlds/wan/wan-world.ts";
-import { type Family, randomised } from "./world-family.ts";
+import { type Family, randomized } from "./world-family.ts";
 
 const [chunk, memory, steps, vaeBatch] = [8, 5, 5, 8];
 const tinySizes = {
@@ -35,8 +35,8 @@ export const wan: Family = {
     const image = tiny ? 64 : 256;
     const spread = tiny ? undefined : 0.02;
     const parts: WanParts = {
-      denoiser: randomised(new WanDiT(sizes, place), place.device, spread),
-      vae: randomised(new WanVAE(sizes, place), place.device, spread),
+      denoiser: randomized(new WanDiT(sizes, place), place.device, spread),
+      vae: randomized(new WanVAE(sizes, place), place.device, spread),
       sizes,
       imageSize: [image, image],
       chunk,

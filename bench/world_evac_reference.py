@@ -314,7 +314,7 @@ class World(nn.Module):
         x, y, z, w = q
         k = 2 / sum(v * v for v in q)
         rotation = torch.tensor([[1 - k * (y * y + z * z), k * (x * y - z * w), k * (x * z + y * w)], [k * (x * y + z * w), 1 - k * (x * x + z * z), k * (y * z - x * w)], [k * (x * z - y * w), k * (y * z + x * w), 1 - k * (x * x + y * y)]], device=device)
-        at = (torch.arange(side, device=device) + 0.5 - 8) / 8  # focal length 64 and centre 64, eight pixels a latent one
+        at = (torch.arange(side, device=device) + 0.5 - 8) / 8  # focal length 64 and center 64, eight pixels a latent one
         local = torch.stack((at[None].expand(side, -1), at[:, None].expand(-1, side), torch.ones(side, side, device=device)))
         directions = F.normalize(torch.einsum("ij,jhw->ihw", rotation, local), dim=0)
         origins = torch.tensor([0.3, 0.0, 0.6], device=device).view(3, 1, 1).expand(-1, side, side)

@@ -176,7 +176,7 @@ export const hostileFiles: readonly HostileFile[] = [
     },
   },
   tokenizer(
-    "a tokenizer whose normaliser back-tracks for ever",
+    "a tokenizer whose normalizer back-tracks for ever",
     { normalizer: { type: "Replace", pattern: backtracking, content: "" } },
     /took longer than 10 s/,
   ),

@@ -34,7 +34,7 @@ function panel(frame: number, which: 0 | 1): string {
 }
 
 const text = (words: string, x: number, y: number, weight = 400): string =>
-  textElement(words, { x, y, size: 13, weight, colour: "#202124" });
+  textElement(words, { x, y, size: 13, weight, color: "#202124" });
 
 const parts = episodes.flatMap(({ number, words }, row) => {
   const top = 12 + row * rowHeight;

@@ -1,11 +1,11 @@
 /**
  * How precisely must a world know where things are? Plays recorded episodes again in the simulator, the same actions from the same
- * start, but with every movable thing shifted by a few random millimetres, and counts how often the outcome is the same.
+ * start, but with every movable thing shifted by a few random millimeters, and counts how often the outcome is the same.
  *
- *   node --import tsx scripts/outcome-sensitivity.ts RECORDING [--millimetres 0,0.5,1,2,4,8] [--episodes 400] [--seed 0]
+ *   node --import tsx scripts/outcome-sensitivity.ts RECORDING [--millimeters 0,0.5,1,2,4,8] [--episodes 400] [--seed 0]
  *
- * A world that sees 64 × 64 pixels knows a place to a part of a pixel; the row of that many millimetres is what agreement can be
- * expected of it, however well it has learnt.
+ * A world that sees 64 × 64 pixels knows a place to a part of a pixel; the row of that many millimeters is what agreement can be
+ * expected of it, however well it has learned.
  */
 
 import { parseArgs } from "node:util";
@@ -18,16 +18,16 @@ import { wholeNumber } from "../src/cli/option-values.ts";
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    millimetres: { type: "string", default: "0,0.5,1,2,4,8" },
+    millimeters: { type: "string", default: "0,0.5,1,2,4,8" },
     episodes: { type: "string", default: "400" },
     seed: { type: "string", default: "0" },
   },
 });
 const [folder] = positionals;
-const shifts = values.millimetres.split(",").map(Number);
+const shifts = values.millimeters.split(",").map(Number);
 if (!folder || shifts.some((shift) => !(shift >= 0))) {
   console.error(
-    "expected a folder of `reverie world collect`, and --millimetres as numbers from 0 up, such as 0,1,2",
+    "expected a folder of `reverie world collect`, and --millimeters as numbers from 0 up, such as 0,1,2",
   );
   process.exit(2);
 }
@@ -37,7 +37,7 @@ const player = new ScenePlayer(set.info.suite, set.info.width);
 const freeJoint = 0; // MuJoCo's mjJNT_FREE
 
 /** Success within the recorded actions, from a start whose movable things were shifted by a normal number of this spread. */
-function outcome(episode: (typeof episodes)[number], metres: number, random: Generator): boolean {
+function outcome(episode: (typeof episodes)[number], meters: number, random: Generator): boolean {
   const scene = player.open(episode.task);
   scene.begin(episode, new Mt19937(episode.seed));
   const { simulation } = scene.world;
@@ -45,11 +45,11 @@ function outcome(episode: (typeof episodes)[number], metres: number, random: Gen
   const places = simulation.model.array("jnt_qposadr");
   const state = [simulation.time, ...simulation.qpos, ...simulation.qvel];
   for (const [joint, kind] of kinds.entries()) {
-    if (kind !== freeJoint || metres === 0) continue;
-    const shift = randn([2], { generator: random }).mul(metres).toArray().map(Number);
+    if (kind !== freeJoint || meters === 0) continue;
+    const shift = randn([2], { generator: random }).mul(meters).toArray().map(Number);
     for (const axis of [0, 1]) state[1 + places[joint]! + axis]! += shift[axis]!;
   }
-  if (metres > 0) scene.world.setState(state);
+  if (meters > 0) scene.world.setState(state);
   const actions = set.shards[episode.shard]!.get("actions") as Tensor;
   const rows = actions.narrow(0, episode.firstFrame, episode.length).contiguous().data() as Float32Array;
   const width = actions.shape[1]!;

@@ -144,7 +144,7 @@ for (const [name, mode, overrides] of documented) {
   });
 }
 
-test("the arithmetic of OpenSora's step is that of the seed: 32768 samples, 4 optimiser steps", async () => {
+test("the arithmetic of OpenSora's step is that of the seed: 32768 samples, 4 optimizer steps", async () => {
   const { batch, checked } = await plan(
     "opensora_libero_spatial_grpo_openvlaoft",
     "cluster.simulated_devices=8",

@@ -51,7 +51,7 @@ for (const [name, sampleOf] of Object.entries(samples)) {
     const policy = await load();
     const sampling = { temperature: 1.6, topK: 30 };
     const step = policy.act(testObservation(3), { mode: "sample", ...sampling });
-    const judged = policy.evaluate(step, { ...sampling, entropy: "learnt" });
+    const judged = policy.evaluate(step, { ...sampling, entropy: "learned" });
     assert.ok(gap(judged.logProbs, step.logProbs) <= repeats);
     assert.ok(gap(judged.values!, step.values!) <= repeats);
     assert.ok((judged.entropy?.toArray() ?? []).every((nats) => nats >= 0));

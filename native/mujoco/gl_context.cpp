@@ -141,7 +141,7 @@ class EglContext final : public GlContext {
     if (!e.bindApi(kEglOpenGlApi)) e.fail("does not speak desktop OpenGL");
     EglHandle config = nullptr;
     int32_t count = 0;
-    if (!e.chooseConfig(display_, kConfig, &config, 1, &count) || count < 1) e.fail("has no 24-bit colour configuration");
+    if (!e.chooseConfig(display_, kConfig, &config, 1, &count) || count < 1) e.fail("has no 24-bit color configuration");
     context_ = e.createContext(display_, config, nullptr, nullptr);
     if (!context_) e.fail("could not create a context");
     this->backend = backend;

@@ -141,19 +141,19 @@ void draw(Call& call, Scene& scene) {
   });
 }
 
-void read(Scene& scene, uint8_t* colour, float* depth) {
-  guarded([&] { mjr_readPixels(colour, depth, {0, 0, scene.width, scene.height}, scene.drawing->context.get()); });
+void read(Scene& scene, uint8_t* color, float* depth) {
+  guarded([&] { mjr_readPixels(color, depth, {0, 0, scene.width, scene.height}, scene.drawing->context.get()); });
 }
 
-// arguments: renderer, simulation, camera, colour (3 bytes a pixel) or null, depth or null; rows bottom first
+// arguments: renderer, simulation, camera, color (3 bytes a pixel) or null, depth or null; rows bottom first
 napi_value render(Call& call) {
   Scene& scene = sceneOf(call);
   const size_t pixels = static_cast<size_t>(scene.width) * scene.height;
-  uint8_t* colour = call.has(3) ? call.bytes(3, 3 * pixels).data : nullptr;
+  uint8_t* color = call.has(3) ? call.bytes(3, 3 * pixels).data : nullptr;
   float* depth = call.has(4) ? call.floats(4, pixels).data : nullptr;
   const auto turn = scene.drawing->gl->takeTurn();
   draw(call, scene);
-  read(scene, colour, depth);
+  read(scene, color, depth);
   return call.none();
 }
 
@@ -162,13 +162,13 @@ napi_value segment(Call& call) {
   Scene& scene = sceneOf(call);
   const size_t pixels = static_cast<size_t>(scene.width) * scene.height;
   int32_t* out = call.ints(3, pixels).data;
-  std::vector<uint8_t> colour(3 * pixels);
+  std::vector<uint8_t> color(3 * pixels);
   auto& flags = scene.scene.flags;
   flags[mjRND_SEGMENT] = flags[mjRND_IDCOLOR] = 1;
   try {
     const auto turn = scene.drawing->gl->takeTurn();
     draw(call, scene);
-    read(scene, colour.data(), nullptr);
+    read(scene, color.data(), nullptr);
   } catch (...) {
     flags[mjRND_SEGMENT] = flags[mjRND_IDCOLOR] = 0;
     throw;
@@ -180,7 +180,7 @@ napi_value segment(Call& call) {
     if (geom.objtype == mjOBJ_GEOM && geom.segid >= 0 && geom.segid < scene.scene.ngeom) geomOf[geom.segid + 1] = geom.objid;
   }
   for (size_t i = 0; i < pixels; i++) {
-    const size_t id = colour[3 * i] + 256u * colour[3 * i + 1] + 65536u * colour[3 * i + 2];
+    const size_t id = color[3 * i] + 256u * color[3 * i + 1] + 65536u * color[3 * i + 2];
     out[i] = id < geomOf.size() ? geomOf[id] : -1;
   }
   return call.none();

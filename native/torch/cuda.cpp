@@ -1,4 +1,4 @@
-// The accelerator: synchronising, memory statistics, streams, events, graphs. Without CUDA only the first part exists.
+// The accelerator: synchronizing, memory statistics, streams, events, graphs. Without CUDA only the first part exists.
 #ifdef REVERIE_CUDA
 #include <cuda.h> // first: CUDAGraph's layout depends on CUDA_VERSION
 #include <cuda_runtime_api.h>

@@ -40,7 +40,7 @@ export function text(words: string, { x, y }: Point, style: TextStyle = {}, anch
   const { size = 13, weight = 400, color = ink.text } = style;
   const left = anchor === "middle" ? x - wordWidth(words, size, weight) / 2 : x;
   const place = { x: Number(short(left)), y: Number(short(y)), size, weight };
-  return textElement(words, { ...place, colour: color });
+  return textElement(words, { ...place, color: color });
 }
 
 export function box(

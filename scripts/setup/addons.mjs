@@ -3,7 +3,7 @@
  *
  * One compiler job per source file, as many at a time as the machine has cores and memory for; an object file is
  * named by the hash of all that went into it and is never built twice. The finished addon has a stamp with the
- * hashes of its sources, libraries and settings, so that an up-to-date one is recognised, and an outdated one explained,
+ * hashes of its sources, libraries and settings, so that an up-to-date one is recognized, and an outdated one explained,
  * without starting a program. Paths in stamps and flags are relative to the checkout, which may be moved.
  * Files are written under a temporary name and renamed, so that an interruption leaves nothing half-made.
  */

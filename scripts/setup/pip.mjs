@@ -113,7 +113,7 @@ export async function pipResolve(requirement, args) {
   }
 }
 
-/** Whether an address can be opened within a few seconds, asked through Python because it honours proxies as pip does. */
+/** Whether an address can be opened within a few seconds, asked through Python because it honors proxies as pip does. */
 export function answersQuickly(url) {
   const question = "import sys, urllib.request; urllib.request.urlopen(sys.argv[1], timeout=4).read(1)";
   return spawnSync(python, ["-c", question, url], { timeout: 6000 }).status === 0;

@@ -1,4 +1,4 @@
-/** Standardises advantages over the valid entries of the whole batch, on all ranks together. */
+/** Standardizes advantages over the valid entries of the whole batch, on all ranks together. */
 import type { Tensor } from "#tensor";
 import { noGrad, scope } from "#tensor";
 import { alone, type Ranks } from "./ranks.ts";

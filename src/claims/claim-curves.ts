@@ -36,7 +36,7 @@ function colorsOf(kinds: readonly string[]): string[] {
   let next = 0;
   return kinds.map((kind) => {
     if (kind === "true") return palette.blue;
-    return isControl(kind) ? palette.grey : colors[next++ % colors.length]!;
+    return isControl(kind) ? palette.gray : colors[next++ % colors.length]!;
   });
 }
 

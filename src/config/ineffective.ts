@@ -59,7 +59,7 @@ const table: readonly Ineffective[] = [
   {
     keys: ["rollout.sampling_params.repetition_penalty"],
     when: (_, value) => value("rollout.sampling_params.repetition_penalty") !== 1,
-    why: "actions are not text: nothing is penalised for repeating",
+    why: "actions are not text: nothing is penalized for repeating",
   },
   {
     keys: [
@@ -126,8 +126,8 @@ const table: readonly Ineffective[] = [
 ];
 
 /** One name for the spellings of a type; undefined where none is chosen. */
-function dtypeName(spelt: unknown): string | undefined {
-  const text = String(spelt ?? "");
+function dtypeName(spelled: unknown): string | undefined {
+  const text = String(spelled ?? "");
   return [/bf16|bfloat16/, /16/, /32/].find((kind) => kind.test(text))?.source;
 }
 

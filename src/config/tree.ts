@@ -114,7 +114,7 @@ export function plain(node: ConfigNode): Plain {
   }
 }
 
-/** Enough of a text to recognise it by: whatever a file holds, a message stays readable. */
+/** Enough of a text to recognize it by: whatever a file holds, a message stays readable. */
 export const shortText = (text: string): string => (text.length > 160 ? `${text.slice(0, 160)}…` : text);
 
 /** A value for a message: as JSON, which has no word for NaN and infinity. */

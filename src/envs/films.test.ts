@@ -162,7 +162,7 @@ test("films of single episodes are drawn large, with an overview beside the poli
   assert.deepEqual(probe(join(folder, "large", name)), { size: "512x352", frames: 5 });
 });
 
-/** Pixels of the colour that only the pointer beam has. */
+/** Pixels of the color that only the pointer beam has. */
 function pinkPixels(picture: Uint8Array): number {
   let count = 0;
   for (let i = 0; i < picture.length; i += 3) {

@@ -42,7 +42,7 @@ export class ByteCursor {
     return this.#view.getInt32(this.#advance(4), true);
   }
 
-  /** An unsigned 64-bit length or offset; beyond 2^53 no file can honour it. */
+  /** An unsigned 64-bit length or offset; beyond 2^53 no file can honor it. */
   length64(): number {
     const value = this.#view.getBigUint64(this.#advance(8), true);
     if (value > BigInt(Number.MAX_SAFE_INTEGER))

@@ -2,7 +2,7 @@
  * One owner at a time: a lock file that names its holder and does not outlive it.
  *
  * The file appears whole (a hard link to a finished one), and holds the process's number, the time it was started, its machine and that
- * machine's boot. A holder that was killed, whose number went to another process, or whose machine was started again is recognised; one on
+ * machine's boot. A holder that was killed, whose number went to another process, or whose machine was started again is recognized; one on
  * another machine cannot be asked and counts as alive. Who takes the place of a dead holder first makes `<lock>.after-<its token>`: one
  * name that only one process can make, so that two who find the same dead holder do not both believe to have the lock.
  */

@@ -11,7 +11,7 @@ import { Mp4Writer } from "./mp4-writer.ts";
 const folder = mkdtempSync(join(tmpdir(), "reverie-mp4-"));
 const skip = hasFfmpeg() ? false : "needs ffmpeg: run node scripts/setup.mjs";
 
-/** A moving colour gradient with a hard-edged square: what rendered scenes are made of. */
+/** A moving color gradient with a hard-edged square: what rendered scenes are made of. */
 function frame(width: number, height: number, time: number): Uint8Array {
   return Uint8Array.from({ length: width * height * 3 }, (_, i) => {
     const [x, y, channel] = [Math.floor(i / 3) % width, Math.floor(i / 3 / width), i % 3];

@@ -2,7 +2,7 @@
  * Writes H.264 videos as frames arrive: RGB in, a file that browsers and players open out.
  *
  * Frames are piped to ffmpeg's libx264, so a video of any length takes the memory of a few frames; `addFrame`
- * resolves when the encoder is ready for the next one. 4:2:0 colour and an index at the front are what every
+ * resolves when the encoder is ready for the next one. 4:2:0 color and an index at the front are what every
  * player expects. Odd sizes, which 4:2:0 cannot have, gain one black row or column. The file appears under its
  * own name only when it is complete.
  */

@@ -10,7 +10,7 @@ import { type Fault, fileFault } from "./file-fault.ts";
 import { type Picture, paeth, pngSignature } from "./png-layout.ts";
 import { printable } from "./printable.ts";
 
-/** One colour all over deflates about 1000 to 1, so small pictures may; large ones may claim 200 to 1. */
+/** One color all over deflates about 1000 to 1, so small pictures may; large ones may claim 200 to 1. */
 const freelyInflatedBytes = 64 * 2 ** 20;
 const [deflateRatio, largestRatio] = [1032, 200];
 const channelsOf: Readonly<Record<number, 1 | 3 | 4>> = { 0: 1, 2: 3, 3: 1, 6: 4 };
@@ -71,7 +71,7 @@ function readHeader(header: Buffer | undefined, fault: Fault) {
     throw fault(`its size is ${width}x${height}`);
   if (depth !== 8 || channelsOf[colorType!] === undefined) {
     throw fault(
-      `it has ${depth} bits a channel and colour type ${colorType}; 8-bit gray, RGB, RGBA and palette are read`,
+      `it has ${depth} bits a channel and color type ${colorType}; 8-bit gray, RGB, RGBA and palette are read`,
     );
   }
   if (interlace !== 0) throw fault("it is interlaced; save it without interlacing");
@@ -127,7 +127,7 @@ function applyPalette({ width, height, data }: Picture, palette: Buffer | undefi
   const colors = new Uint8Array(width * height * 3);
   for (const [i, index] of data.entries()) {
     if (index * 3 >= palette.length)
-      throw fault(`a pixel has colour ${index} of a palette of ${palette.length / 3}`);
+      throw fault(`a pixel has color ${index} of a palette of ${palette.length / 3}`);
     colors.set(palette.subarray(index * 3, index * 3 + 3), i * 3);
   }
   return { width, height, channels: 3, data: colors };

@@ -10,10 +10,10 @@ export interface Picture {
 
 export const pngSignature = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a);
 
-/** The standard's "colour type" for each number of channels. */
+/** The standard's "color type" for each number of channels. */
 export const pngColorTypes = { 1: 0, 3: 2, 4: 6 } as const;
 
-/** Whichever neighbour is nearest to left + up - corner. */
+/** Whichever neighbor is nearest to left + up - corner. */
 export function paeth(left: number, up: number, corner: number): number {
   const fromLeft = Math.abs(up - corner);
   const fromUp = Math.abs(left - corner);

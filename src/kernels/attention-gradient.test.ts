@@ -85,8 +85,8 @@ function expectedOf(
 ): [Tensor, Tensor[]] {
   const leaves = { qkv: leaf(given.qkv), q: leaf(given.q), k: leaf(given.k) };
   const out = plainAttention(leaves, how, tables);
-  const learnt = how.plain ? [leaves.qkv] : Object.values(leaves);
-  return [out.detach(), grad([out], learnt, { gradOutputs: [of.float()] }) as Tensor[]];
+  const learned = how.plain ? [leaves.qkv] : Object.values(leaves);
+  return [out.detach(), grad([out], learned, { gradOutputs: [of.float()] }) as Tensor[]];
 }
 
 for (const one of cases) {
@@ -129,8 +129,8 @@ for (const one of cases) {
     });
     const [plain, gradients] = expectedOf(given, one, tables, of);
     near(out?.detach(), plain, 0.015, "attention");
-    const learnt = one.plain ? leaves.slice(0, 1) : leaves;
-    const ours = grad([out!], learnt, { gradOutputs: [of] }) as Tensor[];
+    const learned = one.plain ? leaves.slice(0, 1) : leaves;
+    const ours = grad([out!], learned, { gradOutputs: [of] }) as Tensor[];
     for (const [i, each] of ours.entries()) near(each, gradients[i], 0.02, `gradient ${i}`);
   });
 }

@@ -2,7 +2,7 @@
  * The norm over channels with its SiLU while a network learns: one kernel there, one back, for bfloat16 on a GPU.
  *
  * x / |x| · √C · gamma, as Wan's autoencoder has it before every convolution. By plain operators that is a dozen passes over a video
- * there and twice as many back; here each number is read once, and once more for the gradients. A few neighbouring threads share
+ * there and twice as many back; here each number is read once, and once more for the gradients. A few neighboring threads share
  * a row; sums in float32, in a fixed order, without atomics. Forward it rounds as `fusedChannelNorm` does, which
  * gives every row a warp: right for the wide rows of published worlds, but of 32 channels four threads would work and 28 wait.
  *

@@ -1,8 +1,8 @@
 /**
  * Layer norm of rows with what diffusion transformers do around it, as one kernel each, for bfloat16 on a GPU.
  *
- * A row is normalised, then scaled and shifted: by numbers of its own group of rows (the modulation of a DiT, Peebles &
- * Xie 2022, https://arxiv.org/abs/2212.09748) or by learnt numbers per column. A residual branch, gated or not, can be
+ * A row is normalized, then scaled and shifted: by numbers of its own group of rows (the modulation of a DiT, Peebles &
+ * Xie 2022, https://arxiv.org/abs/2212.09748) or by learned numbers per column. A residual branch, gated or not, can be
  * added first. Rounds to bfloat16 where the plain operators do. Each answers null where it does not apply, and the
  * caller goes the plain way. No gradients: worlds imagine without.
  *
@@ -113,7 +113,7 @@ export interface SumAndNorm {
   readonly normed: Tensor;
 }
 
-/** Learnt numbers per column. */
+/** Learned numbers per column. */
 export interface Affine {
   readonly weight: Tensor;
   readonly bias: Tensor;

@@ -80,8 +80,8 @@ test("modulated norms equal the plain operators, with and without a branch", { s
       near(fusedGatedSum(x, branch.clone(), table, 2), gatedSum);
       near(fusedSumNorm(x, branch.clone(), { by }, 1e-6)?.normed, modulated(x.add(branch)));
       const [weight, bias] = [bf16([width], 4), bf16([width], 5)];
-      const learnt = fusedSumNorm(x, branch.clone(), { gate, by: { weight, bias } }, 1e-6);
-      near(learnt?.normed, aten.layer_norm(gatedSum, [width], weight, bias, 1e-6));
+      const learned = fusedSumNorm(x, branch.clone(), { gate, by: { weight, bias } }, 1e-6);
+      near(learned?.normed, aten.layer_norm(gatedSum, [width], weight, bias, 1e-6));
     }
   });
 });

@@ -93,7 +93,7 @@ export interface MujocoAddon {
     renderer: RendererHandle,
     simulation: SimulationHandle,
     camera: number,
-    colour: Uint8Array | null,
+    color: Uint8Array | null,
     depth: Float32Array | null,
   ): void;
   segment(renderer: RendererHandle, simulation: SimulationHandle, camera: number, out: Int32Array): void;

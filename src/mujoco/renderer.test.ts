@@ -14,7 +14,7 @@ const model = Model.fromXml(ballAndArm);
 const simulation = new Simulation(model);
 before(() => simulation.forward());
 
-/** The colour at (x, y) counted from the top left. */
+/** The color at (x, y) counted from the top left. */
 function at(pixels: Uint8Array, x: number, y: number): number[] {
   const start = 3 * ((size.height - 1 - y) * size.width + x);
   return [...pixels.subarray(start, start + 3)];
@@ -45,7 +45,7 @@ test("a hidden group of geoms is not drawn", { skip }, () => {
   assert.ok(seen(everything).has(model.id("geom", "ball")));
 });
 
-test("segmentation leaves the next colour picture as it was", { skip }, () => {
+test("segmentation leaves the next color picture as it was", { skip }, () => {
   using renderer = new Renderer(model, size);
   const picture = renderer.render(simulation, "front");
   const geoms = renderer.renderSegmentation(simulation, "front");
@@ -132,7 +132,7 @@ test("100 renderers made and disposed leave resident memory flat", { skip }, () 
     renderer.render(world, "front");
   };
   for (let i = 0; i < 20; i++) cycle();
-  // A leak shows in every hundred; a thread of the rasteriser that wakes up late on a busy machine only in one.
+  // A leak shows in every hundred; a thread of the rasterizer that wakes up late on a busy machine only in one.
   const grown: number[] = [];
   do {
     const before = process.memoryUsage.rss();

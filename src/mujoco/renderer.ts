@@ -67,7 +67,7 @@ export class Renderer implements Disposable {
     for (const [flag, on] of Object.entries(options.flags ?? {})) this.setFlag(flag as SceneFlag, on);
   }
 
-  /** Draws in colour: [height, width, 3], rows bottom first. */
+  /** Draws in color: [height, width, 3], rows bottom first. */
   render(simulation: Simulation, camera: Camera, out?: Uint8Array): Uint8Array {
     const pixels = out ?? new Uint8Array(3 * this.width * this.height);
     addon().render(this.handle, simulation.handle, this.#aim(camera), pixels, null);

@@ -16,7 +16,7 @@ export interface SimulationOptions {
 }
 
 export interface Contact {
-  readonly distance: number; // metres; negative when the geoms overlap
+  readonly distance: number; // meters; negative when the geoms overlap
   readonly position: Float64Array; // [3]
   readonly frame: Float64Array; // [9], rows; the first is the normal, from geom 1 to geom 2
   readonly force: Float64Array; // [6], force and torque in that frame

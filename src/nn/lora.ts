@@ -2,7 +2,7 @@
  * Low-rank adaptation: y = base(x) + scale · B(A(x)), with only A and B trained. Hu et al. 2021,
  * https://arxiv.org/abs/2106.09685.
  *
- * The base weight is never materialised with the product added, except by `merge`. Field names follow PEFT's
+ * The base weight is never materialized with the product added, except by `merge`. Field names follow PEFT's
  * runtime names: `base_layer`, `lora_A`, `lora_B`. A convolution's A is a convolution of the same geometry with r
  * outputs, and its B a 1×1 convolution.
  */
@@ -60,7 +60,7 @@ abstract class Lora<Base extends Layer> extends Module {
   }
 
   /** A ~ N(0, 1/r²), B = 0: the adapted layer begins as the base layer. */
-  initialise(generator: Generator): this {
+  initialize(generator: Generator): this {
     initNormal(this.lora_A.weight, 1 / this.lora_A.weight.size(0), generator);
     noGrad(() => this.lora_B.weight.zero_());
     return this;

@@ -168,7 +168,7 @@ test("a gated MLP multiplies the gate's activation with the other branch", () =>
 test("a fresh LoRA changes nothing; merged, it equals the adapted layer, linear and convolution alike", () => {
   const generator = new Generator(8);
   const x = randn([2, 4], { generator });
-  const linear = new LoraLinear(filled(new Linear(4, 3)), { rank: 2, alpha: 1 }).initialise(generator);
+  const linear = new LoraLinear(filled(new Linear(4, 3)), { rank: 2, alpha: 1 }).initialize(generator);
   assertClose(linear.forward(x), linear.base_layer.forward(x), 0);
   initNormal(linear.lora_B.weight, 0.5, generator);
   const adapted = noGrad(() => linear.forward(x));
@@ -178,14 +178,14 @@ test("a fresh LoRA changes nothing; merged, it equals the adapted layer, linear 
   const conv = new LoraConv2d(filled(new Conv2d(2, 3, { kernel: 3, stride: 3 })), {
     rank: 2,
     alpha: 4,
-  }).initialise(generator);
+  }).initialize(generator);
   initNormal(conv.lora_B.weight, 0.5, generator);
   const adaptedImage = noGrad(() => conv.forward(image));
   assertClose(conv.merge().forward(image), adaptedImage, 1e-5);
 });
 
 test("a LoRA layer trains A and B and leaves the base alone", () => {
-  const layer = new LoraLinear(filled(new Linear(4, 3)), { rank: 2, alpha: 2 }).initialise(new Generator(9));
+  const layer = new LoraLinear(filled(new Linear(4, 3)), { rank: 2, alpha: 2 }).initialize(new Generator(9));
   layer
     .forward(randn([2, 4]))
     .square()

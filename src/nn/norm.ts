@@ -1,4 +1,4 @@
-/** Layer, root-mean-square and group normalisation. */
+/** Layer, root-mean-square and group normalization. */
 
 import {
   type AddedAndNormed,

@@ -1,7 +1,7 @@
 /**
  * Fresh parameters.
  *
- * A constructor leaves them unset (or zero, or one): values come from a checkpoint, or from one of the initialisers
+ * A constructor leaves them unset (or zero, or one): values come from a checkpoint, or from one of the initializers
  * here, which draw from a named generator so that a run's start is reproducible.
  */
 import { empty, full, type Generator, noGrad, type Tensor } from "#tensor";

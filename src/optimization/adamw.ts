@@ -123,7 +123,7 @@ export class AdamW {
       for (const [key, target] of this.state()) {
         const value = state.get(key);
         if (!value)
-          throw new Error(`the optimiser's state has no "${key}": it belongs to another set of parameters`);
+          throw new Error(`the optimizer's state has no "${key}": it belongs to another set of parameters`);
         target.copy_(value);
       }
     });

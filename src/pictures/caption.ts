@@ -19,7 +19,7 @@ export interface CaptionLine {
   /** Drawn in semi-bold. */
   readonly strong?: boolean;
   /** Default: white. */
-  readonly colour?: string;
+  readonly color?: string;
 }
 
 export class Captions {
@@ -61,13 +61,13 @@ export class Captions {
     const wrapped = lines.flatMap((line) => wrap(line.text, room, line).map((text) => ({ ...line, text })));
     const shown = wrapped.slice(0, this.#rows);
     const cut = wrapped.length > shown.length;
-    const texts = shown.map(({ text, strong, colour = "#fff" }, row) =>
+    const texts = shown.map(({ text, strong, color = "#fff" }, row) =>
       textElement(cut && row === shown.length - 1 ? `${text}…` : text, {
         x: margin,
         y: margin + row * rowHeight + size,
         size,
         weight: strong ? 600 : 400,
-        colour,
+        color,
       }),
     );
     const sheet = `<rect width="${this.#width}" height="${this.height}" fill="${background}"/>`;

@@ -1,7 +1,7 @@
 /**
  * Charts from Vega-Lite specifications, as SVG and as PNG.
  *
- * One look for all of them: a white sheet, quiet grid lines, Inter, and colours that readers with colour blindness can tell apart
+ * One look for all of them: a white sheet, quiet grid lines, Inter, and colors that readers with color blindness can tell apart
  * (Okabe and Ito's). A caller says what is drawn; this file says how it looks.
  */
 import type { TopLevelSpec } from "vega-lite";
@@ -15,7 +15,7 @@ export const palette = {
   blue: "#0072b2",
   orange: "#d55e00",
   green: "#009e73",
-  grey: "#9a9ca3",
+  gray: "#9a9ca3",
 } as const;
 
 export interface Chart {

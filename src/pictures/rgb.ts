@@ -5,11 +5,11 @@ export interface Rgb {
   readonly data: Uint8Array; // [height, width, 3]
 }
 
-/** A picture of one grey. */
-export const blank = (width: number, height: number, grey: number): Rgb => ({
+/** A picture of one gray. */
+export const blank = (width: number, height: number, gray: number): Rgb => ({
   width,
   height,
-  data: new Uint8Array(3 * width * height).fill(grey),
+  data: new Uint8Array(3 * width * height).fill(gray),
 });
 
 /** Each pixel becomes factor × factor pixels. */

@@ -51,7 +51,7 @@ export function wordWidth(word: string, size: number, weight = 400): number {
   const known = knownWidths.get(key);
   if (known !== undefined) return known;
   if (knownWidths.size >= mostWidths) knownWidths.clear();
-  const svg = svgOf(10, 10, textElement(word, { x: 0, y: 0, size, weight, colour: "#000" }));
+  const svg = svgOf(10, 10, textElement(word, { x: 0, y: 0, size, weight, color: "#000" }));
   const width = parsed(svg).getBBox()?.width ?? 0;
   knownWidths.set(key, width);
   return width;
@@ -62,11 +62,11 @@ export interface TextPlace {
   readonly y: number; // of the base line
   readonly size: number;
   readonly weight?: number;
-  readonly colour: string;
+  readonly color: string;
 }
 
-export const textElement = (text: string, { x, y, size, weight = 400, colour }: TextPlace): string =>
-  `<text x="${x}" y="${y}" font-family="${fontFamily}" font-size="${size}" font-weight="${weight}" fill="${colour}">` +
+export const textElement = (text: string, { x, y, size, weight = 400, color }: TextPlace): string =>
+  `<text x="${x}" y="${y}" font-family="${fontFamily}" font-size="${size}" font-weight="${weight}" fill="${color}">` +
   `${escaped(text)}</text>`;
 
 export const svgOf = (width: number, height: number, content: string): string =>

@@ -97,7 +97,7 @@ export function* adaptersOf(module: Module): Generator<[string, Adapter]> {
 
 /** A as normal noise, B zero: the network begins unchanged. */
 export function initializeAdapters(module: Module, generator: TensorGenerator): void {
-  for (const [, adapter] of adaptersOf(module)) adapter.initialise(generator);
+  for (const [, adapter] of adaptersOf(module)) adapter.initialize(generator);
 }
 
 /** Adds every adapter to its layer's weight; the network is plain again, under its published names. */

@@ -29,7 +29,7 @@ export interface ActOptions extends Sampling {
 
 export interface EvaluateOptions extends Sampling {
   /** Entropies too: to learn from, or only to be looked at, without gradients. */
-  readonly entropy?: "learnt" | "measured" | undefined;
+  readonly entropy?: "learned" | "measured" | undefined;
 }
 
 /** Where the weights of one piece of a network are: paths of fields, as in names of parameters. */
@@ -95,7 +95,7 @@ export interface Policy {
 
   /** Demonstrations (`actions_BCD` float32, in the env's units) as forward inputs to learn from. */
   label(observation: Observation, actions_BCD: Tensor): ForwardInputs;
-  /** The loss of labelled demonstrations: a scalar with gradients. */
+  /** The loss of labeled demonstrations: a scalar with gradients. */
   supervisedLoss(sample: { readonly forwardInputs: ForwardInputs }, options?: SupervisedOptions): Tensor;
 
   /** The weights' memory has moved: whatever remembers addresses (captured graphs) must forget them. */

@@ -9,7 +9,7 @@ import type { z } from "zod";
 /** Memory that a family needs on an accelerator, in bytes, for the plan of a run. All numbers are estimates. */
 export interface Footprint {
   readonly parameters: number; // weights in all; 0 for a simulator
-  readonly trainableParameters?: number; // those that an optimiser would hold state for; default: all
+  readonly trainableParameters?: number; // those that an optimizer would hold state for; default: all
   readonly deviceBytes?: number; // beyond the weights, once per process: a renderer, a cache
   readonly deviceBytesPerSlot?: number; // per environment slot, or per sample that is answered at once
   readonly trainBytesPerSample?: number; // activations kept per sample of a micro-batch, with recomputation

@@ -11,7 +11,7 @@ export function nearest(word: string, words: Iterable<string>): string | undefin
   return best;
 }
 
-/** Insertions, deletions, replacements and swaps of neighbours that turn one word into the other (Damerau). */
+/** Insertions, deletions, replacements and swaps of neighbors that turn one word into the other (Damerau). */
 function editDistance(a: string, b: string): number {
   let [older, previous] = [[] as number[], Array.from({ length: b.length + 1 }, (_, j) => j)];
   for (let i = 1; i <= a.length; i++) {

@@ -1,5 +1,5 @@
 /**
- * Batch normalisation over pictures, with PyTorch's names.
+ * Batch normalization over pictures, with PyTorch's names.
  *
  * Ioffe & Szegedy 2015, https://arxiv.org/abs/1502.03167. Judges run on the stored statistics; training them
  * updates the statistics in place, as PyTorch does with momentum 0.1.

@@ -61,7 +61,7 @@ const taskResnet: Loader = (weights, settings, options) => {
   return model;
 };
 
-/** Trainers wrap modules; each prefix is cut once, in this order. Normalisation constants are ours already. */
+/** Trainers wrap modules; each prefix is cut once, in this order. Normalization constants are ours already. */
 const scorer: Loader = (
   weights,
   { from_pretrained: source, scorer: settings = defaultResnetScorer },

@@ -2,7 +2,7 @@
  * `ResNetRewardModel`: RLinf's general picture scorer, on a torchvision ResNet.
  *
  * Unlike the world models' judges it takes pictures as a camera gives them: bytes or floats in [0, 1],
- * channels first or last, any size. It resizes, normalises as ImageNet does, and scores.
+ * channels first or last, any size. It resizes, normalizes as ImageNet does, and scores.
  *
  * Shapes: N pictures, H W pixels.
  */

@@ -19,7 +19,7 @@ import {
 } from "#optimization";
 import type { Policy } from "#policies";
 import { cat, Generator, keep, randint, scope, type Tensor, tensor } from "#tensor";
-import type { LabelledFrames } from "./labels.ts";
+import type { LabeledFrames } from "./labels.ts";
 
 export const sftSettings = z.strictObject({
   steps: z.int().positive().default(900),
@@ -64,7 +64,7 @@ export interface SftHooks {
 /** A running fine-tuning: what a checkpoint must hold to go on from it. */
 export class SftRun {
   readonly policy: Policy;
-  readonly #frames: LabelledFrames;
+  readonly #frames: LabeledFrames;
   readonly #settings: SftSettings;
   readonly #update: WholeUpdate;
   readonly #weights: ReadonlyMap<string, Tensor>;
@@ -73,7 +73,7 @@ export class SftRun {
   readonly #firstRows: Tensor;
   #step = 0;
 
-  constructor(policy: Policy, frames: LabelledFrames, settings: SftSettings) {
+  constructor(policy: Policy, frames: LabeledFrames, settings: SftSettings) {
     this.policy = policy;
     this.#frames = frames;
     this.#settings = settings;
@@ -154,7 +154,7 @@ export class SftRun {
     return cat(parts, 0);
   }
 
-  /** Optimiser, random stream and step, by name. The weights are the policy's to save. */
+  /** Optimizer, random stream and step, by name. The weights are the policy's to save. */
   state(): Map<string, Tensor> {
     return new Map([
       ...asPart("optimizer", this.#update.moments()),

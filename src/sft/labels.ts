@@ -1,7 +1,7 @@
 /**
  * Demonstrations as samples to learn from: for each frame what the policy is fed, and the expert's next chunk.
  *
- * Frames are resized, prompts tokenised and actions discretised once, before the first step. The label is what the
+ * Frames are resized, prompts tokenized and actions discretized once, before the first step. The label is what the
  * expert would have done, not what was executed: noise in the demonstrations then teaches how to recover. Beyond an
  * episode's end the hand rests: no motion, and the last gripper command.
  *
@@ -13,7 +13,7 @@ import type { DemonstratedEpisode, Demonstrations } from "#recordings";
 import { UserError } from "#registry";
 import { cat, scope, type Tensor, tensor } from "#tensor";
 
-export interface LabelledFrames {
+export interface LabeledFrames {
   /** Each [F, …], on the host. */
   readonly forwardInputs: ForwardInputs;
   readonly frames: number;
@@ -32,7 +32,7 @@ export function labelDemonstrations(
   policy: Policy,
   sets: readonly Demonstrations[],
   { batch = 256, onProgress }: LabelOptions = {},
-): LabelledFrames {
+): LabeledFrames {
   const parts: ForwardInputs[] = [];
   const firstRows: number[] = [];
   const total = sets.flatMap(goodEpisodes).reduce((sum, { length }) => sum + length, 0);

@@ -1,5 +1,5 @@
 /**
- * What `reverie sft --resume` goes on from: weights in full precision, optimiser and random stream of one and the same step.
+ * What `reverie sft --resume` goes on from: weights in full precision, optimizer and random stream of one and the same step.
  *
  * They lie together in `OUT/resume/global_step_N`, which appears whole and is checked against its manifest, as checkpoints of `train`
  * are. So a kill at any moment leaves the step before. Weights that are not numbers are never written.
@@ -73,7 +73,7 @@ function earlierPoint(out: string, say: (line: string) => void): ResumePoint | u
   const [model, statePath] = [rootOf(out), join(rootOf(out), "training.safetensors")];
   if (!existsSync(statePath)) return undefined;
   say(
-    `${model} is of an earlier version: whether weights and optimiser are of the same step cannot be checked`,
+    `${model} is of an earlier version: whether weights and optimizer are of the same step cannot be checked`,
   );
   return { model, statePath, settings: undefined };
 }

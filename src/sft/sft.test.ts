@@ -100,7 +100,7 @@ test("statistics come from the successful expert's actions, the gripper as openi
   assert.equal(statistics.action.min[6], 0);
 });
 
-test("a quantile lies between its neighbours as in NumPy", () => {
+test("a quantile lies between its neighbors as in NumPy", () => {
   assert.equal(quantile([0, 10, 20, 30], 0.5), 15);
   assert.equal(quantile([7], 0.99), 7);
 });

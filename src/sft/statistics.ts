@@ -1,8 +1,8 @@
 /**
- * The statistics that a new policy normalises its actions with, taken from the demonstrations it will learn from.
+ * The statistics that a new policy normalizes its actions with, taken from the demonstrations it will learn from.
  *
  * The first and 99th percentile of each number, as OpenVLA's datasets have it. The gripper is written as 1 open and
- * 0 closed, and left alone by normalisation.
+ * 0 closed, and left alone by normalization.
  */
 import type { Demonstrations } from "#recordings";
 import { UserError } from "#registry";
@@ -71,7 +71,7 @@ function describe(values: readonly number[]) {
   };
 }
 
-/** Linear between neighbours, as numpy.quantile. */
+/** Linear between neighbors, as numpy.quantile. */
 export function quantile(sorted: ArrayLike<number>, share: number): number {
   const place = share * (sorted.length - 1);
   const below = Math.floor(place);

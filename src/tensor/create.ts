@@ -114,7 +114,7 @@ export const randint = (
 ): Tensor => o.randint!(low, high, shape, options.generator ?? null, ...tail({ dtype, ...options }));
 export const randperm = (size: number, { dtype = "int64", ...options }: RandomOptions = {}): Tensor =>
   o.randperm!(size, options.generator ?? null, ...tail({ dtype, ...options }));
-/** Draws `count` indices a row from unnormalised probabilities. */
+/** Draws `count` indices a row from unnormalized probabilities. */
 export const multinomial = (
   weights: Tensor,
   count: number,

@@ -117,7 +117,7 @@ function recorded<T>(body: () => T, end: () => void): T {
 }
 
 export interface CaptureOptions {
-  /** Runs before the capture, so that lazy initialisation happens outside it. */
+  /** Runs before the capture, so that lazy initialization happens outside it. */
   readonly warmups?: number;
   /** A graph captured earlier whose memory may be reused: the two must never run at the same time. */
   readonly shareMemoryWith?: Graph;

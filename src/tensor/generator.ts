@@ -1,7 +1,7 @@
 /**
  * An explicit source of random numbers.
  *
- * Every random stream of a run (sampling, noise, shuffling, initialisation) is a generator of its own, seeded from
+ * Every random stream of a run (sampling, noise, shuffling, initialization) is a generator of its own, seeded from
  * the run's seed, and its state is saved in checkpoints: that is what makes a resumed run continue bit for bit.
  */
 import { addon } from "./addon.ts";

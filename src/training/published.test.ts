@@ -49,7 +49,7 @@ test("a missing model, world or file of a world is reported once, with the comma
   });
 });
 
-test("the guides' spellings of a path are recognised, and other paths are left alone", () => {
+test("the guides' spellings of a path are recognized, and other paths are left alone", () => {
   assert.equal(
     publishedAt("/Pathto/model/RLinf-Wan-LIBERO-Goal/resnet_rm.pth")?.name,
     "RLinf/RLinf-Wan-LIBERO-Goal",

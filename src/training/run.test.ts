@@ -294,7 +294,7 @@ for (const strategy of ["no_shard", "shard_grad_op", "full_shard"]) {
   });
 }
 
-test("a run with a sharded optimiser goes on to the bit, and its checkpoint also fits one rank", async () => {
+test("a run with a sharded optimizer goes on to the bit, and its checkpoint also fits one rank", async () => {
   const straight = await play(grpo, [...eight, "runner.max_epochs=3", ranks(2)]);
   const logs = newFolder();
   await play(grpo, [...eight, "runner.max_epochs=2", ranks(2)], logs);

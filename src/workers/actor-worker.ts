@@ -1,5 +1,5 @@
 /**
- * One rank of training: holds the weights and the optimiser, and learns from samples with advantages.
+ * One rank of training: holds the weights and the optimizer, and learns from samples with advantages.
  *
  * Every rank sees all samples and takes its share of each minibatch from one order that all ranks deal alike. So a minibatch has the same
  * samples whatever the number of ranks, and with gradients summed over ranks the result is the same too.
@@ -51,7 +51,7 @@ export interface ActorParts {
 
 export interface Learned {
   readonly metrics: Record<string, number>;
-  readonly skipped: number; // optimiser steps without a finite gradient
+  readonly skipped: number; // optimizer steps without a finite gradient
 }
 
 interface Totals {
@@ -85,7 +85,7 @@ export class ActorWorker {
     this.#learnOptions = {
       temperature,
       topK,
-      entropy: algorithm.settings.entropy_bonus > 0 ? "learnt" : "measured",
+      entropy: algorithm.settings.entropy_bonus > 0 ? "learned" : "measured",
       checkpointing: config.actor.fsdp_config.gradient_checkpointing,
       keeper: this.optimizer.layers,
     };

@@ -32,7 +32,7 @@ function open() {
 
 const isAway = (weight: Tensor): boolean => weight.toArray().every(Number.isNaN);
 
-test("weights are pieces by layer, type and group of the optimiser; what no layer reads is left alone", () => {
+test("weights are pieces by layer, type and group of the optimizer; what no layer reads is left alone", () => {
   const { shards } = open();
   const found = shards.pieces.map(({ names, group, own }) => [names.join(), group, own.dtype]);
   assert.deepEqual(found, [

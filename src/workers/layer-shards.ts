@@ -6,7 +6,7 @@
  * its gradients are summed over ranks, so that each keeps its part of the sum. That happens in every micro-batch: whole gradients
  * never pile up, for more traffic. A weight that is away keeps its shape and type over a single NaN: whoever reads it by mistake is seen.
  *
- * What trains is held as the optimiser's float32 master, of which 16-bit weights are gathered rounded; what is frozen, as it is.
+ * What trains is held as the optimizer's float32 master, of which 16-bit weights are gathered rounded; what is frozen, as it is.
  */
 import type { Part, WeightKeeper } from "#policies";
 import {
@@ -23,14 +23,14 @@ import {
 } from "#tensor";
 import { type FlatLayout, flatten, layOutFlat, partOf, unflatten } from "./flat-layout.ts";
 
-/** Weights of one layer, type and group of the optimiser: they travel together. */
+/** Weights of one layer, type and group of the optimizer: they travel together. */
 export interface Piece {
   readonly names: readonly string[];
   readonly weights: readonly Tensor[];
   readonly layout: FlatLayout;
   readonly dtype: DType;
   readonly device: Device;
-  /** Of the optimiser; none for frozen weights. */
+  /** Of the optimizer; none for frozen weights. */
   readonly group: number | undefined;
   /** This rank's part: a float32 master of what trains, the weights' own type of what does not. */
   readonly own: Tensor;
@@ -42,7 +42,7 @@ export interface Piece {
 export interface ShardOptions {
   readonly parts: readonly Part[];
   readonly weights: ReadonlyMap<string, Tensor>;
-  /** The optimiser's group of a weight; none: frozen. */
+  /** The optimizer's group of a weight; none: frozen. */
   readonly groupOf: (name: string) => number | undefined;
   readonly group: ProcessGroup;
 }

@@ -31,7 +31,7 @@ export function openPolicy(
   { config, actionSpec, modelChanges }: Pick<ActorOptions, "config" | "actionSpec" | "modelChanges">,
   options: LoadOptions,
 ): Promise<Policy> {
-  const seed = RandomStream.ofRun(config.runner.seed).branch("initialisation").smallSeed();
+  const seed = RandomStream.ofRun(config.runner.seed).branch("initialisation").smallSeed(); // the name decides the numbers
   const cudaGraphs = config.rollout.enable_cuda_graph && (options.device ?? "cpu").startsWith("cuda");
   return loadPolicy({ ...config.actor.model, ...modelChanges }, { actionSpec, seed, cudaGraphs, ...options });
 }
@@ -71,7 +71,7 @@ export interface RemoteActor {
   learn(part: { readonly samples: Minibatch; readonly step: number }): Promise<Learned>;
   restore(saved: { readonly state: ReadonlyMap<string, Tensor>; readonly steps: number }): Promise<void>;
   loadWeights(weights: ReadonlyMap<string, Tensor>): Promise<void>;
-  /** Takes part when the optimiser's state is gathered. */
+  /** Takes part when the optimizer's state is gathered. */
   shareState(): Promise<void>;
   rest(): Promise<void>;
   /** Takes part when sharded weights are gathered for the first rank. */

@@ -1,8 +1,8 @@
 /**
- * The optimiser of a policy: one group for the policy, one for its critic, each with its own learning rate.
+ * The optimizer of a policy: one group for the policy, one for its critic, each with its own learning rate.
  *
  * While the critic warms up only its group moves; the policy's moments are left as they are, so that nothing of the warm-up lingers.
- * `actor.fsdp_config.sharding_strategy` says what ranks spread among them: nothing (no_shard), gradients and the optimiser's state
+ * `actor.fsdp_config.sharding_strategy` says what ranks spread among them: nothing (no_shard), gradients and the optimizer's state
  * (shard_grad_op), or the weights too (full_shard).
  */
 import type { Ranks } from "#algorithms";
@@ -46,7 +46,7 @@ export class PolicyOptimizer {
   readonly #sharded: boolean;
   /** Where weights are sharded too, who brings them. */
   readonly layers: LayerShards | undefined;
-  /** Optimiser steps taken so far, in all. */
+  /** Optimizer steps taken so far, in all. */
   steps = 0;
 
   constructor(policy: Policy, actor: RunConfig["actor"], company: Company | undefined) {

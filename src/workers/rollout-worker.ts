@@ -101,7 +101,7 @@ export class RolloutWorker implements Decider {
       `${noNumbers} (weights after ${this.#version} training steps of this run): ` +
         (this.#version > 0
           ? "training has diverged; lower actor.optim.lr"
-          : "nothing was learnt yet, so it is the model itself, or what it is shown"),
+          : "nothing was learned yet, so it is the model itself, or what it is shown"),
     );
   }
 

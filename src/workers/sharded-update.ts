@@ -1,5 +1,5 @@
 /**
- * Gradients and the optimiser's state spread over actor ranks: each rank holds and updates one part of every weight.
+ * Gradients and the optimizer's state spread over actor ranks: each rank holds and updates one part of every weight.
  *
  * Rajbhandari et al. 2019 (ZeRO), https://arxiv.org/abs/1910.02054. Weights are joined into flat portions; of each, rank r owns the r-th
  * part as a float32 master with its moments. A step is: sum gradients so that each rank gets its part, update it, and gather the
@@ -23,7 +23,7 @@ import { type FlatLayout, flatten, layOutFlat, partOf, unflatten } from "./flat-
 import type { LayerShards, Piece } from "./layer-shards.ts";
 
 interface Portion {
-  readonly key: string; // its name in the optimiser
+  readonly key: string; // its name in the optimizer
   readonly group: number;
   readonly names: readonly string[];
   readonly weights: readonly Tensor[];
@@ -249,5 +249,5 @@ export class ShardedUpdate implements WeightUpdate {
 function needed(state: ReadonlyMap<string, Tensor>, key: string): Tensor {
   const value = state.get(key);
   if (value) return value;
-  throw new Error(`internal: the optimiser's state has no "${key}"`);
+  throw new Error(`internal: the optimizer's state has no "${key}"`);
 }

@@ -56,7 +56,7 @@ export class SixRows {
     return { sum, normed: this.norm(sum, 3) };
   }
 
-  /** x + gate · looked, and its learnt norm. */
+  /** x + gate · looked, and its learned norm. */
   addAndNormBy(norm: LayerNorm, x_BTSD: Tensor, looked: Tensor): SumAndNorm {
     const fused = norm.fusedSum(x_BTSD, looked, { table_GKD: this.#table_G6D, gate: 2 });
     if (fused) return fused;

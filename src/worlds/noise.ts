@@ -3,7 +3,7 @@
  *
  * Each slot has a stream of its own, seeded from the run's seed, so that an episode's noise does not depend
  * on which other episodes are still in the batch: taking finished episodes out changes nothing for the rest.
- * `FixedSeedNoise` is the reference's Wan behaviour (the same noise at every call, dealt by slot), and
+ * `FixedSeedNoise` is the reference's Wan behavior (the same noise at every call, dealt by slot), and
  * recorded noise can be given for parity.
  */
 import { pairSeed } from "#random";

@@ -14,8 +14,8 @@ const british = new RegExp(
   "i",
 );
 
-/** Words that others gave: keys of published files, names of interfaces. */
-const given = /normalise_poses|napi_cancelled/g;
+/** Words that must stay: keys of files, names of interfaces, and a name that seeds are derived from. */
+const given = /normalise_poses|napi_cancelled|"initialisation"/g;
 const isText = /\.(ts|mts|mjs|md|yaml|yml|cpp|h|hpp|py|sh|txt|cff)$/;
 const isGiven = /^(test\/fixtures|test\/house\/spelling|prove\/recorded|checkpoints)|generated|^LICENSE/;
 

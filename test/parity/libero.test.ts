@@ -9,7 +9,7 @@ const { folder, skip: noAssets } = await liberoForTests();
 const skip = needsShared() || noAssets;
 
 for (const episode of ["replay/libero_spatial_04_i3_s11", "replay/libero_10_09_i0_s3"]) {
-  test(`the recorded episode ${episode} happens again, scene, motion, judgement and pictures`, {
+  test(`the recorded episode ${episode} happens again, scene, motion, judgment and pictures`, {
     skip,
   }, async () => {
     const cases = await run(join(sharedFolder()!, "fixtures/libero", episode), { assets: folder });

@@ -1,4 +1,4 @@
-/** A world that shows, as grey, how many actions of the episode went before; a chunk at a time. */
+/** A world that shows, as gray, how many actions of the episode went before; a chunk at a time. */
 import { cat, full, type Tensor } from "#tensor";
 import type { ImagineRequest, World, WorldMemory } from "#worlds";
 

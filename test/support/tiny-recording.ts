@@ -61,7 +61,7 @@ function recordEpisode(recorder: ShardRecorder, episode: number, steps: number):
   recorder.endEpisode({ task, start: -1, seed: episode, succeeded: reached() });
 }
 
-/** The hand is the square, seen from above by a camera one metre over it: a metre is half a picture. */
+/** The hand is the square, seen from above by a camera one meter over it: a meter is half a picture. */
 const hand = (left: number, top: number): Float32Array => {
   const [x, y] = [left, top].map((at) => (at + square / 2 - side / 2) / (side / 2));
   return Float32Array.of(-x!, -y!, 0, 0, 0, 0, 0.02, -0.02);

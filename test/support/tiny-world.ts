@@ -22,8 +22,8 @@ export function tinyWorld(): OpenSoraWorld {
   const tiny = { depth: 1, hidden_size: 32, num_heads: 2, caption_channels: 4, model_max_length: 2 };
   const sizes = { ...sdxlSizes, block_out_channels: [8, 8, 8, 8], layers_per_block: 1, norm_num_groups: 4 };
   return new OpenSoraWorld({
-    denoiser: randomised(new STDiT3(stdit3Sizes.parse(tiny)), generator),
-    vae: randomised(new AutoencoderKL(sizes), generator),
+    denoiser: randomized(new STDiT3(stdit3Sizes.parse(tiny)), generator),
+    vae: randomized(new AutoencoderKL(sizes), generator),
     statistics: { low: Array<number>(7).fill(-1), high: Array<number>(7).fill(1) },
     imageSize: [side, side],
     chunk: 8,
@@ -36,7 +36,7 @@ export function tinyWorld(): OpenSoraWorld {
 /** Answers around 0.5, so that about half of its verdicts are successes. */
 export function tinyRewardModel(): ResnetReward {
   const rewardModel = new ResnetReward([4, 4, 4, 4]);
-  randomised(rewardModel.network, new Generator(11));
+  randomized(rewardModel.network, new Generator(11));
   return rewardModel;
 }
 
@@ -52,7 +52,7 @@ export function tinyStarts(world: OpenSoraWorld, count = 6): Starts {
 }
 
 /** Norms and running statistics keep their ones and zeros; everything else is drawn. */
-function randomised<M extends Module>(module: M, generator: Generator): M {
+function randomized<M extends Module>(module: M, generator: Generator): M {
   for (const [name, value] of module.namedParameters()) {
     const fan = value.shape.slice(1).reduce((product, size) => product * size, 1);
     if (value.ndim > 1) initNormal(value, 1 / Math.sqrt(fan), generator);

@@ -20,7 +20,7 @@ import { demoScene } from "./scene.ts";
 const examplesToTry = 20_000;
 const trainingSteps = 2000;
 const picture = { width: 1280, height: 960 };
-const ball = [0.3, -0.12, 0.36] as const; // metres
+const ball = [0.3, -0.12, 0.36] as const; // meters
 const secondsToReach = 2.5;
 const folder = fileURLToPath(new URL("../../../logs/demo/", import.meta.url));
 
@@ -59,11 +59,11 @@ function learn(model: Model, seed: number): ReachNetwork {
       console.log(`  step ${String(step).padStart(4)}  loss ${loss.toFixed(6)} rad²`),
   });
   const seconds = ((performance.now() - start) / 1000).toFixed(1);
-  console.log(`learnt in ${seconds} s on libtorch; ${liveTensors()} tensors alive`);
+  console.log(`learned in ${seconds} s on libtorch; ${liveTensors()} tensors alive`);
   return network;
 }
 
-/** Sends the arm where the network says, lets physics run, and returns the metres left to the ball. */
+/** Sends the arm where the network says, lets physics run, and returns the meters left to the ball. */
 function reach(simulation: Simulation, network: ReachNetwork): number {
   const angles = scope(() => noGrad(() => network.forward(tensor([[...ball]])).toArray()));
   simulation.array("mocap_pos").set(ball);

@@ -27,7 +27,7 @@ export class ReachNetwork extends Module {
   }
 
   forward(points_B3: Tensor): Tensor {
-    const scaled_B3 = points_B3.mul(3); // metres to about unit size
+    const scaled_B3 = points_B3.mul(3); // meters to about unit size
     const [first, second, last] = this.layers as [Linear, Linear, Linear];
     return last.forward(gelu(second.forward(gelu(first.forward(scaled_B3)))));
   }

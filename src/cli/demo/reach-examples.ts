@@ -1,7 +1,7 @@
 /**
  * Examples for the demonstration: where the arm's tip is for random joint angles, as MuJoCo computes it.
  *
- * The angles stay on one side of the straight arm, so that every point has one answer and can be learnt.
+ * The angles stay on one side of the straight arm, so that every point has one answer and can be learned.
  */
 import type { Simulation } from "#mujoco";
 import { type Generator, rand, type Tensor, tensor } from "#tensor";
@@ -9,11 +9,11 @@ import { type Generator, rand, type Tensor, tensor } from "#tensor";
 /** Radians: turn, shoulder, elbow. */
 const lowest = [-1.2, -0.2, -0.6];
 const highest = [1.2, 1.2, 1.2];
-const leastHeight = 0.05; // metres above the floor
-const leastReach = 0.12; // metres from the arm's own axis, where the turn is undefined
+const leastHeight = 0.05; // meters above the floor
+const leastReach = 0.12; // meters from the arm's own axis, where the turn is undefined
 
 export interface ReachExamples {
-  readonly points: Tensor; // [N, 3], metres
+  readonly points: Tensor; // [N, 3], meters
   readonly angles: Tensor; // [N, 3], radians
 }
 

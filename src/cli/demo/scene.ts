@@ -1,9 +1,9 @@
 /**
  * The demonstration's MuJoCo scene: a three-joint arm, a ball to reach for, and a few bodies that fall behind it.
  *
- * All of it is primitive shapes written here, so that it needs no files. Lengths in metres, angles in radians.
+ * All of it is primitive shapes written here, so that it needs no files. Lengths in meters, angles in radians.
  */
-const colours = [
+const colors = [
   "0.86 0.37 0.31 1",
   "0.95 0.72 0.25 1",
   "0.33 0.62 0.53 1",
@@ -23,7 +23,7 @@ function fallingBodies(count: number): string {
     return `
     <body pos="${x.toFixed(3)} ${y.toFixed(3)} ${z.toFixed(3)}" euler="${0.2 * i} ${0.4 * i} 0">
       <freejoint/>
-      <geom ${shapes[i % shapes.length]} rgba="${colours[i % colours.length]}" mass=".1"/>
+      <geom ${shapes[i % shapes.length]} rgba="${colors[i % colors.length]}" mass=".1"/>
     </body>`;
   }).join("");
 }

@@ -249,7 +249,7 @@ test("a download of Hugging Face's own tool is checked against the hashes that i
   await assert.rejects(policy(temporary(), { from }), /is not the published file/);
 });
 
-test("a clone without Git LFS is recognised", async () => {
+test("a clone without Git LFS is recognized", async () => {
   const from = temporary();
   writeFileSync(
     join(from, "model.safetensors"),

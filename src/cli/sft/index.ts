@@ -91,7 +91,7 @@ async function fineTune(
   if (isDone) say(nextText(nextCommands(wishes, sets)));
 }
 
-/** Everything that decides what is learnt, to be compared when a training goes on. */
+/** Everything that decides what is learned, to be compared when a training goes on. */
 function describeWishes(wishes: SftArguments, sets: readonly Demonstrations[]): Settings {
   const { data, settings, precision, fresh, model, modelKeys } = wishes;
   const base = fresh === undefined ? model && resolve(model) : `--new ${fresh}`;

@@ -92,7 +92,7 @@ const outOf = (name: string): string => join(folder, name);
 const sft = (name: string, ...args: string[]) =>
   sftCommand.run(["--data", data, "--out", outOf(name), ...few, ...args]);
 
-test("a training that ends between its weights and its optimiser's state goes on from the step before, to the bit", async (context) => {
+test("a training that ends between its weights and its optimizer's state goes on from the step before, to the bit", async (context) => {
   await sft("straight", "--steps", "3", "--store", "same");
   const { state } = SftRun.prototype;
   context.mock.method(SftRun.prototype, "state", function (this: SftRun) {

@@ -102,7 +102,7 @@ test("the curve is drawn where the numbers say", async () => {
   assert.ok(Math.abs(before!.y - after!.y - 0.8 * 420) < 1e-3);
 });
 
-test("fresh starts are drawn beside the stored ones, in a colour of their own", async () => {
+test("fresh starts are drawn beside the stored ones, in a color of their own", async () => {
   const rates = { before: successRate(30, 300), after: successRate(270, 300) };
   const fresh = { before: successRate(15, 150), after: successRate(120, 150) };
   const { svg } = await drawLearningCurve({
@@ -111,11 +111,11 @@ test("fresh starts are drawn beside the stored ones, in a colour of their own", 
     ...rates,
     fresh,
   });
-  const colours = [...svg.matchAll(/<path[^>]*roledescription="point"[^>]*fill="(#\w+)"/g)].map(
-    ([, colour]) => colour,
+  const colors = [...svg.matchAll(/<path[^>]*roledescription="point"[^>]*fill="(#\w+)"/g)].map(
+    ([, color]) => color,
   );
-  assert.equal(colours.filter((colour) => colour === "#d55e00").length, 2);
-  assert.equal(new Set(colours).size, 3);
+  assert.equal(colors.filter((color) => color === "#d55e00").length, 2);
+  assert.equal(new Set(colors).size, 3);
   assert.match(svg, /fresh starts: 10\.0 % of 150 before, 80\.0 % of 150 after/);
 });
 

@@ -40,7 +40,7 @@ export const improvementFile = z.strictObject({
   kind: z.literal("improvement"),
   config: z.string(),
   seed: z.int(),
-  control: z.boolean().describe("advantages were shuffled: nothing can be learnt from them"),
+  control: z.boolean().describe("advantages were shuffled: nothing can be learned from them"),
   protocol: z.record(z.string(), z.unknown()),
   ...change,
   tasks: z.array(z.strictObject({ task: z.string(), before: rate, after: rate })),

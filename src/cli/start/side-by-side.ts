@@ -15,7 +15,7 @@ const fps = 15;
 const pause = 12; // frames on the last picture of a pair
 const gap = 8; // pixels between the two; even, as the encoder wants sizes
 const captionRows = 3; // two for a long instruction, one for how it goes
-const colours = { going: "#c9cdd4", success: "#8fd19e", failed: "#f0a58f" } as const;
+const colors = { going: "#c9cdd4", success: "#8fd19e", failed: "#f0a58f" } as const;
 
 export async function writePairs(path: string, { before, after, width, height }: FilmedPairs): Promise<void> {
   const captions = new Captions(width, captionRows);
@@ -44,7 +44,7 @@ function frameMaker(captions: Captions, width: number, height: number) {
     const text = `${who}: ${state === "going" ? `action ${at}` : state}`;
     const lines = [
       { text: instruction, strong: true },
-      { text, colour: colours[state] },
+      { text, color: colors[state] },
     ];
     return captions.below({ width, height, data: frames[at]! }, lines);
   };

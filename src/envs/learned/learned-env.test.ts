@@ -204,7 +204,7 @@ test("micro-batches change nothing but the memory", async () => {
   };
   const [whole, parts] = [await play(null), await play(2)];
   const worst = Math.max(...whole.map((value, i) => Math.abs(value - parts[i]!)));
-  assert.ok(worst <= 1, `differs by ${worst} grey levels`); // sums over other batch shapes round differently
+  assert.ok(worst <= 1, `differs by ${worst} gray levels`); // sums over other batch shapes round differently
 });
 
 test("saved random streams continue where they stopped", async () => {

@@ -4,7 +4,7 @@
  * Whatever the pictures show, every episode succeeds in its k-th chunk with the same probability: the share of episodes which the real
  * judge first finds successful in their k-th chunk, among those that it had not found so before. Rates are counted over the whole run,
  * which estimates them without bias although the drawn successes end episodes early (Kaplan and Meier 1958,
- * https://doi.org/10.1080/01621459.1958.10501452). So reward, endings and lengths look as in the true run, and no behaviour earns more than
+ * https://doi.org/10.1080/01621459.1958.10501452). So reward, endings and lengths look as in the true run, and no behavior earns more than
  * another. What such a run gains is not learned from what the reward model sees.
  */
 import { randomJudgeSeed } from "#random";

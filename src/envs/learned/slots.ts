@@ -2,7 +2,7 @@
  * The running episodes of a learned env, one record per slot.
  *
  * Everything is per slot: each has its own clock, memory and reward state, so that one can end and restart
- * without touching its neighbours.
+ * without touching its neighbors.
  */
 import type { EpisodeStats } from "#data";
 import { keep, type Tensor } from "#tensor";

@@ -12,7 +12,7 @@ import { writeTrajectory } from "./trajectory-file.ts";
 const needs = { imageSize: [8, 8] as const, keyframes: 4, actionSize: 7, needsPose: false };
 const folder = (): string => mkdtempSync(join(tmpdir(), "reverie-starts-"));
 
-/** A picture of one grey level; its action is that number too. */
+/** A picture of one gray level; its action is that number too. */
 const frame = (level: number, size = 8): FrameRecord => ({
   image: { data: new Uint8Array(size * size * 3).fill(level), shape: [size, size, 3] },
   instruction: `task ${level}`,

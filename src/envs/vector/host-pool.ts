@@ -100,7 +100,7 @@ export class HostPool {
     });
   }
 
-  /** Neighbouring slots share a worker: a group plays one task, which is then compiled in one place. */
+  /** Neighboring slots share a worker: a group plays one task, which is then compiled in one place. */
   #workerOf(slot: number): number {
     return Math.floor((slot * this.#links.length) / this.#options.slots);
   }

@@ -61,7 +61,7 @@ export class SlotFilm {
     const lines: CaptionLine[] = [
       { text: this.#instruction, strong: true },
       { text: `step ${step}, return ${sum.toFixed(2)}` },
-      ...(success ? [{ text: "success", colour: green, strong: true }] : []),
+      ...(success ? [{ text: "success", color: green, strong: true }] : []),
     ];
     return this.#captions.below(picture, lines);
   }

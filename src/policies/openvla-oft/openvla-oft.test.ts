@@ -67,7 +67,7 @@ test("learning layer by layer gives the gradients of one graph", () => {
       [whole, false],
       [layered, true],
     ] as const) {
-      policy.learn(step, { entropy: "learnt", checkpointing }, (now) =>
+      policy.learn(step, { entropy: "learned", checkpointing }, (now) =>
         now.logProbs.mean().sub(now.values!.square().mean()).add(now.entropy!.mean()),
       );
     }
@@ -155,7 +155,7 @@ test("the gripper answers in the environment's sign", () => {
   assert.ok(grippers.every((value) => Math.abs(value) === 1));
 });
 
-test("proprioception is normalised, clipped, and demanded in the right size", () => {
+test("proprioception is normalized, clipped, and demanded in the right size", () => {
   const settings = { implement_version: "official", use_proprio: true, proprio_dim: 2 };
   const file = "proprio_projector--9_checkpoint.pt";
   assert.ok(!existsSync(join(checkpoint, file)));

@@ -1,7 +1,7 @@
 /**
  * Model actions to the environment's units and back, and states to the model's: openpi's transforms.
  *
- * π0 normalises by mean and deviation, π0.5 by quantiles; both on unpadded numbers, in double precision. Some
+ * π0 normalizes by mean and deviation, π0.5 by quantiles; both on unpadded numbers, in double precision. Some
  * checkpoints answer relative to the state they start from (`extra_delta_transform`): then the first six numbers of
  * the state are added to every action. The gripper is the dataset's own, and passed on as it is.
  *
@@ -33,7 +33,7 @@ export function parseNormStats(raw: unknown, origin: string): NormStats {
   throw new UserError(`${origin} does not hold openpi's statistics:\n${z.prettifyError(parsed.error)}`);
 }
 
-/** normalised = (x − offset) / scale; what both kinds of statistics come to. */
+/** normalized = (x − offset) / scale; what both kinds of statistics come to. */
 interface Scaling {
   readonly offset: readonly number[];
   readonly scale: readonly number[];
@@ -51,7 +51,7 @@ function scalingOf({ mean, std, q01, q99 }: Statistics, quantiles: boolean, what
   }
   if (!q01 || !q99 || q01.length !== q99.length) {
     throw new UserError(
-      `norm_stats.${what} has no q01 and q99 of the same length, which π0.5 normalises by; ` +
+      `norm_stats.${what} has no q01 and q99 of the same length, which π0.5 normalizes by; ` +
         "compute the statistics with quantiles, or set openpi.use_quantile_norm: False",
     );
   }

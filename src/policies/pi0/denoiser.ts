@@ -38,7 +38,7 @@ export interface CriticOptions {
 /** All that stays the same along a chain. */
 export interface Scene {
   readonly memory: Memory;
-  readonly state_BA: Tensor; // float32, normalised and padded
+  readonly state_BA: Tensor; // float32, normalized and padded
 }
 
 /** One question to the expert about a recorded chain: x at a time, and what came of it. */
@@ -50,9 +50,9 @@ export interface Pass {
   readonly times: Tensor;
 }
 
-export interface Judgement {
+export interface Judgment {
   readonly logProbs_BHA: Tensor;
-  /** Absent where the noise is not learnt: its deviation is a constant, which says nothing of the policy. */
+  /** Absent where the noise is not learned: its deviation is a constant, which says nothing of the policy. */
   readonly entropy_BHA: Tensor | undefined;
   readonly values_B1: Tensor | undefined;
 }
@@ -105,7 +105,7 @@ export class Denoiser {
   }
 
   /** The recorded chain once more. */
-  judge(scene: Scene, stages_BNHA: Tensor, steps_BN: Tensor): Judgement {
+  judge(scene: Scene, stages_BNHA: Tensor, steps_BN: Tensor): Judgment {
     const passes = this.passes(stages_BNHA, steps_BN);
     const answers = passes.map(({ x_BHA, time_B }) =>
       this.#model.think(scene.memory, scene.state_BA, x_BHA, time_B),
@@ -135,7 +135,7 @@ export class Denoiser {
   }
 
   /** From the expert's answers, [B, H, D] for each pass, and PaliGemma's if the critic reads it. */
-  conclude(passes: readonly Pass[], answers: readonly Tensor[], output_BPD: Tensor | undefined): Judgement {
+  conclude(passes: readonly Pass[], answers: readonly Tensor[], output_BPD: Tensor | undefined): Judgment {
     const { joint, safe } = this.#flow;
     const first = passes[0]!.x_BHA; // of a joint chain, where it begins
     const logProbs = joint ? [this.#first(first)] : [];

@@ -71,7 +71,7 @@ test("the density is the normal one, and zero where nothing was random", () => {
 
 const shape = { steps: 3, horizon: 2, size: 4, joint: false, ignoreLast: false };
 
-test("with a stream per row, a row's draws do not depend on its neighbours", () => {
+test("with a stream per row, a row's draws do not depend on its neighbors", () => {
   const streams = (...seeds: number[]) => seeds.map((seed) => new Generator(seed));
   const three = drawChains(3, shape, streams(1, 2, 3));
   const one = drawChains(1, shape, streams(2));

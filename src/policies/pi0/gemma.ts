@@ -25,7 +25,7 @@ import type { GemmaSizes } from "./config.ts";
 
 const epsilon = 1e-6;
 
-/** What a norm answers: the normalised input and, where adaptive, the gate of the branch that follows. */
+/** What a norm answers: the normalized input and, where adaptive, the gate of the branch that follows. */
 interface Normed {
   readonly x_BLD: Tensor;
   readonly gate_B1D?: Tensor | undefined;

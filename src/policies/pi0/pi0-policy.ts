@@ -21,7 +21,7 @@ import type {
   SupervisedOptions,
 } from "../policy.ts";
 import type { Pi0Codec } from "./actions.ts";
-import type { Denoiser, Judgement, Scene } from "./denoiser.ts";
+import type { Denoiser, Judgment, Scene } from "./denoiser.ts";
 import { type ChainShape, drawCertain, drawChains, drawTimes, prolong } from "./draws.ts";
 import { expertChain, learnByChain, partsOf, wholeChain } from "./layers.ts";
 import type { Pi0Model, PrefixInputs } from "./model.ts";
@@ -138,7 +138,7 @@ export class Pi0Policy implements Policy {
     return { chains: chains!.to({ device }), denoise_inds: denoise_inds!.to({ device }) };
   }
 
-  #evaluation(judged: Judgement, { entropy }: EvaluateOptions): PolicyEvaluation {
+  #evaluation(judged: Judgment, { entropy }: EvaluateOptions): PolicyEvaluation {
     const { entropy_BHA } = judged;
     const sent_BHA = entropy === "measured" ? entropy_BHA?.detach() : entropy_BHA;
     return {

@@ -44,7 +44,7 @@ for (const [name, openpi] of Object.entries(modes)) {
     const policy = load(openpi);
     for (const mode of ["sample", "greedy"] as const) {
       const step = policy.act(testObservation(3), { mode, generator: new Generator(1) });
-      const judged = policy.evaluate(step, { entropy: "learnt" });
+      const judged = policy.evaluate(step, { entropy: "learned" });
       assert.equal(gap(judged.logProbs, step.logProbs), 0);
       assert.equal(gap(judged.values!, step.values!), 0);
       const learnsNoise = "noise_method" in openpi && openpi.noise_method === "flow_noise";
@@ -89,7 +89,7 @@ for (const [name, openpi] of Object.entries(modes)) {
       [whole, false],
       [layered, true],
     ] as const) {
-      policy.learn(step, { entropy: "learnt", checkpointing }, (now) =>
+      policy.learn(step, { entropy: "learned", checkpointing }, (now) =>
         now.logProbs
           .mean()
           .sub(now.values!.square().mean())
@@ -133,7 +133,8 @@ test("with detach_critic_input, the critic's error stops at the critic", () => {
 test("only flow_noise has an entropy that can be trained", () => {
   const judge = (openpi: object) => {
     const policy = load(openpi);
-    return policy.evaluate(policy.act(testObservation(2), { mode: "sample" }), { entropy: "learnt" }).entropy;
+    return policy.evaluate(policy.act(testObservation(2), { mode: "sample" }), { entropy: "learned" })
+      .entropy;
   };
   assert.equal(judge({}), undefined);
   const learned = judge({ noise_method: "flow_noise", joint_logprob: true })!;

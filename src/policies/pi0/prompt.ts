@@ -3,7 +3,7 @@
  *
  * Unlike OpenVLA's, a prompt is the bare sentence with a line break behind it; π0.5 may also spell out the state.
  * Padding is on the right. Pictures keep their shape: they are resized as Pillow does it (bilinear) and
- * centred on black.
+ * centerd on black.
  *
  * Shapes: B batch, N cameras, L prompt columns, Q numbers of state, S side of the network's picture.
  */
@@ -16,13 +16,13 @@ import type { PromptTokenizer } from "../prismatic/tokenizer.ts";
 /** One line, words apart. */
 export const cleanTask = (task: string): string => task.trim().replaceAll("_", " ").replaceAll("\n", " ");
 
-/** Where a normalised number lies among 256 bins over [−1, 1], as numpy.digitize counts: −1 is below all. */
+/** Where a normalized number lies among 256 bins over [−1, 1], as numpy.digitize counts: −1 is below all. */
 export const stateBin = (value: number): number => Math.min(255, Math.max(-1, Math.floor((value + 1) * 128)));
 
 export const statePrompt = (task: string, state: ArrayLike<number>): string =>
   `Task: ${cleanTask(task)}, State: ${Array.from(state, stateBin).join(" ")};\nAction: `;
 
-/** Ids of each row's prompt. `states` are normalised, Q numbers a row; given only when they are part of the prompt. */
+/** Ids of each row's prompt. `states` are normalized, Q numbers a row; given only when they are part of the prompt. */
 export function promptRows(
   tokenizer: PromptTokenizer,
   tasks: readonly string[],
@@ -114,7 +114,7 @@ export function resizeWithPad(images_XHWC: Tensor, side: number): Tensor {
   const [inHeight, inWidth] = [Math.trunc(height / ratio), Math.trunc(width / ratio)];
   const [top, left] = [Math.trunc((side - inHeight) / 2), Math.trunc((side - inWidth) / 2)];
   const small = pillowResizeAll(images_XHWC, [inHeight, inWidth], "bilinear");
-  // the last axis comes first: colours, columns, rows
+  // the last axis comes first: colors, columns, rows
   return aten.constant_pad_nd(small, [0, 0, left, side - inWidth - left, top, side - inHeight - top], 0);
 }
 

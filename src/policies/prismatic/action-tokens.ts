@@ -19,14 +19,14 @@ export interface ActionTokens {
 
 export function actionTokens(vocabulary: number, bins: number): ActionTokens {
   const edges = Float64Array.from({ length: bins }, (_, i) => edge(i, bins));
-  const centres = Float64Array.from({ length: bins - 1 }, (_, i) => (edges[i]! + edges[i + 1]!) / 2);
+  const centers = Float64Array.from({ length: bins - 1 }, (_, i) => (edges[i]! + edges[i + 1]!) / 2);
   const firstId = vocabulary - bins;
 
   const centreOf = (id: number): number => {
     if (id < firstId || id >= vocabulary) {
       throw new UserError(`token ${id} is not an action: actions are ${firstId} to ${vocabulary - 1}`);
     }
-    return centres[Math.min(Math.max(vocabulary - id - 1, 0), bins - 2)]!;
+    return centers[Math.min(Math.max(vocabulary - id - 1, 0), bins - 2)]!;
   };
   return {
     firstId,

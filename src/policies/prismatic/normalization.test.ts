@@ -16,14 +16,14 @@ test("extremes are used instead of quantiles when the dataset wants them", () =>
   assert.equal(low, -3);
 });
 
-test("normalising undoes denormalising, and clips what lies outside", () => {
+test("normalizing undoes denormalizing, and clips what lies outside", () => {
   const bounds = boundsOf(action, "q99", "x");
   const there = denormalize(Float64Array.of(0.25, 1), bounds);
   assert.ok(Math.abs(normalize(there, bounds)[0]! - 0.25) < 1e-9);
   assert.equal(normalize([99, 1], bounds)[0], 1);
 });
 
-test("a missing mask means that every number is normalised", () => {
+test("a missing mask means that every number is normalized", () => {
   const { mask: _, ...unmasked } = action;
   assert.deepEqual(boundsOf(unmasked, "q99", "x").mask, [true, true]);
 });

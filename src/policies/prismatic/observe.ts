@@ -1,5 +1,5 @@
 /**
- * An observation to what the network is fed: resized pictures, prompt tokens, normalised proprioception.
+ * An observation to what the network is fed: resized pictures, prompt tokens, normalized proprioception.
  *
  * Everything is kept in its smallest exact form (bytes, ids), because it travels between processes and waits
  * in memory until training reads it again.
@@ -23,7 +23,7 @@ export interface PromptOptions {
   readonly proprio: Bounds | undefined;
 }
 
-/** The statistics that proprioception is normalised with, checked against the number of inputs. */
+/** The statistics that proprioception is normalized with, checked against the number of inputs. */
 export function proprioBounds(
   config: PrismaticConfig,
   unnormKey: string | undefined,

@@ -58,14 +58,14 @@ function tapsFor(inSize: number, outSize: number, filter: Filter): Taps {
 function fillTaps(
   taps: Taps,
   i: number,
-  centre: number,
+  center: number,
   { filter, support, stretch, inSize }: { filter: Filter; support: number; stretch: number; inSize: number },
 ): void {
   const { shape } = filters[filter];
-  const first = Math.max(Math.trunc(centre - support + 0.5), 0);
-  const last = Math.min(Math.trunc(centre + support + 0.5), inSize);
+  const first = Math.max(Math.trunc(center - support + 0.5), 0);
+  const last = Math.min(Math.trunc(center + support + 0.5), inSize);
   const raw = Array.from({ length: last - first }, (_, k) =>
-    shape((k + first - centre + 0.5) * (1 / stretch)),
+    shape((k + first - center + 0.5) * (1 / stretch)),
   );
   const total = raw.reduce((sum, weight) => sum + weight, 0);
   taps.start[i] = first;

@@ -13,7 +13,7 @@ import type { ImageProcessor } from "./images.ts";
 import type { Seen } from "./layers.ts";
 import { describe, type PromptOptions } from "./observe.ts";
 import { type PromptBatch, requirePromptsFit, trimPadding } from "./prompts.ts";
-import type { Judgement } from "./sampling.ts";
+import type { Judgment } from "./sampling.ts";
 import type { PromptTokenizer } from "./tokenizer.ts";
 
 export interface PrismaticParts<M = { see(pixels: Tensor): Tensor }> {
@@ -35,7 +35,7 @@ export interface PrismaticParts<M = { see(pixels: Tensor): Tensor }> {
   readonly save: (folder: string, options: SaveOptions) => Promise<void>;
 }
 
-type Judged = Judgement & { readonly values_BV: Tensor | undefined };
+type Judged = Judgment & { readonly values_BV: Tensor | undefined };
 
 export class PrismaticReader {
   readonly #parts: PrismaticParts;

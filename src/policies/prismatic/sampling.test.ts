@@ -24,7 +24,7 @@ test("top-k forbids the rest and shares their probability", () => {
 
 test("entropy is in nats, counts forbidden tokens as nothing, and has a finite gradient", () => {
   const x = logits().requiresGrad_();
-  const { entropy_BA } = judge(logDistribution(x, { temperature: 1, topK: 2 }), tensor([[2n]]), "learnt");
+  const { entropy_BA } = judge(logDistribution(x, { temperature: 1, topK: 2 }), tensor([[2n]]), "learned");
   assertClose(entropy_BA!.toArray(), [-(2 / 7) * Math.log(2 / 7) - (5 / 7) * Math.log(5 / 7)]);
   entropy_BA!.sum().backward();
   assert.ok(x.grad!.toArray().every(Number.isFinite));
@@ -70,10 +70,10 @@ test("sampling by rows follows the probabilities and never draws a forbidden tok
 test("entropy that is only measured is the same number and sends no gradient", () => {
   const x = tensor([[[Math.log(2), 0, Math.log(5)]]]).requiresGrad_();
   const distribution = logDistribution(x, { temperature: 1, topK: 0 });
-  const [learnt, measured] = (["learnt", "measured"] as const).map(
+  const [learned, measured] = (["learned", "measured"] as const).map(
     (how) => judge(distribution, tensor([[2n]]), how).entropy_BA!,
   );
-  assert.deepEqual(measured!.toArray(), learnt!.toArray());
+  assert.deepEqual(measured!.toArray(), learned!.toArray());
   assert.equal(measured!.requiresGrad, false);
   assert.equal(judge(distribution, tensor([[2n]])).entropy_BA, undefined);
 });

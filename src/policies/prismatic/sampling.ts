@@ -15,7 +15,7 @@ export interface Sampling {
   readonly topK: number;
 }
 
-export interface Judgement {
+export interface Judgment {
   readonly logProbs_BA: Tensor; // float32
   readonly entropy_BA: Tensor | undefined; // float32, nats
 }
@@ -59,11 +59,11 @@ function sampleRows(logProbs_BAV: Tensor, generators: readonly Generator[]): Ten
 }
 
 /** Entropies that are only `measured` send no gradient, and their graph is not kept. */
-export function judge(logProbs_BAV: Tensor, tokens_BA: Tensor, entropy?: "learnt" | "measured"): Judgement {
+export function judge(logProbs_BAV: Tensor, tokens_BA: Tensor, entropy?: "learned" | "measured"): Judgment {
   const logProbs_BA = logProbs_BAV.gather(2, tokens_BA.unsqueeze(2)).squeeze(2);
   if (!entropy) return { logProbs_BA, entropy_BA: undefined };
   const entropy_BA =
-    entropy === "learnt" ? entropyOf(logProbs_BAV) : noGrad(() => scope(() => entropyOf(logProbs_BAV)));
+    entropy === "learned" ? entropyOf(logProbs_BAV) : noGrad(() => scope(() => entropyOf(logProbs_BAV)));
   return { logProbs_BA, entropy_BA };
 }
 

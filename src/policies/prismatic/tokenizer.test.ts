@@ -16,7 +16,7 @@ const refuses = (changes: object, reason: RegExp, options: object = {}): void =>
 
 const backtracking = { Regex: "(a+)+$" };
 
-test("an expression that back-tracks for ever is refused by its deadline, in a normaliser and in a splitter", () => {
+test("an expression that back-tracks for ever is refused by its deadline, in a normalizer and in a splitter", () => {
   refuses({ normalizer: { type: "Replace", pattern: backtracking, content: "" } }, /longer than 0\.3 s/);
   refuses(
     { pre_tokenizer: { type: "Split", pattern: backtracking, behavior: "Isolated" } },

@@ -79,7 +79,7 @@ function join(pieces: Pieces, [left, right]: readonly [string, string]): Pieces 
   return joined;
 }
 
-/** The format of Hugging Face's tokenizers, with Llama's normaliser and byte fallback. */
+/** The format of Hugging Face's tokenizers, with Llama's normalizer and byte fallback. */
 function tokenizerJson(merges: readonly (readonly [string, string])[]): object {
   const pieces = [...base, ...merges.map(([left, right]) => left + right)];
   const vocab = Object.fromEntries(pieces.map((piece, id) => [piece, id]));

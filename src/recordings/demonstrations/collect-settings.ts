@@ -21,8 +21,8 @@ export const collectSettingsSchema = z.strictObject({
     .default(0.7)
     .describe("how much of it lasts to the next step"),
   gripper_flips: z.number().min(0).max(1).default(0).describe("probability of a turned gripper command"),
-  grasp_error: z.number().min(0).max(0.2).default(0).describe("metres by which grasps miss, on average"),
-  place_error: z.number().min(0).max(0.2).default(0).describe("metres by which drops miss, on average"),
+  grasp_error: z.number().min(0).max(0.2).default(0).describe("meters by which grasps miss, on average"),
+  place_error: z.number().min(0).max(0.2).default(0).describe("meters by which drops miss, on average"),
   wrong_object: z.number().min(0).max(1).default(0).describe("probability of taking another object"),
 });
 

@@ -32,8 +32,8 @@ export const recordingSettings = z.strictObject({
     .number()
     .min(0)
     .default(0.016)
-    .describe("metres by which near misses miss the grasp, on average"),
-  place_error: z.number().min(0).default(0.03).describe("metres by which they miss the place"),
+    .describe("meters by which near misses miss the grasp, on average"),
+  place_error: z.number().min(0).default(0.03).describe("meters by which they miss the place"),
   gripper_flips: share.default(0.03).describe("probability per step of a turned gripper command"),
 });
 export type RecordingSettings = z.infer<typeof recordingSettings>;

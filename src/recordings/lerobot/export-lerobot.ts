@@ -85,8 +85,8 @@ class CollectedRows {
   }
 
   statistics(): object {
-    const of = <T>(rows: Map<string, T[]>, summarise: (rows: T[]) => object) =>
-      [...rows].map(([name, values]) => [name, summarise(values)]);
+    const of = <T>(rows: Map<string, T[]>, summarize: (rows: T[]) => object) =>
+      [...rows].map(([name, values]) => [name, summarize(values)]);
     return Object.fromEntries([
       ...of(this.pictures, pictureStatistics),
       ...of(this.vectors, vectorStatistics),

@@ -1,4 +1,4 @@
-/** Statistics of a LeRobot dataset's features: what its policies normalise with. */
+/** Statistics of a LeRobot dataset's features: what its policies normalize with. */
 
 /** One number per dimension; for pictures nested as [channel][1][1]. */
 export type FeatureStatistics = Readonly<Record<string, readonly unknown[]>>;
@@ -38,7 +38,7 @@ function columnStatistics(values: Float64Array): Numbers {
   };
 }
 
-/** Linear interpolation between neighbours, NumPy's default. */
+/** Linear interpolation between neighbors, NumPy's default. */
 function between(sorted: Float64Array, position: number): number {
   const below = Math.floor(position);
   const above = Math.min(below + 1, sorted.length - 1);

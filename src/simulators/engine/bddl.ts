@@ -19,7 +19,7 @@ export interface Region {
   /** `<target>_<name in the file>`: how `:init` and `:goal` refer to it. */
   readonly name: string;
   readonly target: string;
-  /** x0, y0, x1, y1 relative to the workspace's centre. */
+  /** x0, y0, x1, y1 relative to the workspace's center. */
   readonly ranges: readonly (readonly [number, number, number, number])[];
   readonly yaw: readonly [number, number];
   readonly rgba: readonly [number, number, number, number];

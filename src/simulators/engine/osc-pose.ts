@@ -14,7 +14,7 @@ import type { ArmLayout } from "./arm-layout.ts";
 import { factor, solve, solveLower } from "./cholesky.ts";
 import { rotationOfVector } from "./rotation.ts";
 
-const translationPerUnit = 0.05; // metres that an action of 1 asks for
+const translationPerUnit = 0.05; // meters that an action of 1 asks for
 const rotationPerUnit = 0.5; // radians
 const nullSpaceStiffness = 10;
 
@@ -207,7 +207,7 @@ interface Views {
   readonly ctrl: Float64Array;
   readonly sitePositions: Float64Array;
   readonly siteRotations: Float64Array;
-  readonly motionAxes: Float64Array; // [nv, 6] about the centre of mass of the tree: angular, linear
+  readonly motionAxes: Float64Array; // [nv, 6] about the center of mass of the tree: angular, linear
   readonly centresOfMass: Float64Array;
   readonly inertia: Float64Array;
   readonly bias: Float64Array;

@@ -5,7 +5,7 @@
  * does. `libero` reproduces the published benchmark from fetched assets, `tabletop` ships in the repository. Both are
  * plain data plus two functions that find files, so that every config that runs on one runs on the other.
  *
- * Units: metres, radians, kilograms. Quaternions are w, x, y, z unless said otherwise.
+ * Units: meters, radians, kilograms. Quaternions are w, x, y, z unless said otherwise.
  */
 export type Vector3 = readonly [x: number, y: number, z: number];
 export type Quaternion = readonly [w: number, x: number, y: number, z: number];
@@ -55,7 +55,7 @@ export interface ConfiguredTable {
   readonly fullSize: Vector3;
   /** Sliding, torsional, rolling. */
   readonly friction: Vector3;
-  /** Centre of the top surface. */
+  /** Center of the top surface. */
   readonly offset: Vector3;
 }
 
@@ -73,7 +73,7 @@ export interface Problem {
   readonly workspaceOffset: Vector3;
   /** Fixtures stand this much above the workspace surface (usually below: their feet are hidden). */
   readonly fixtureZOffset: number;
-  /** The body that carries the zones, and what is added to a zone's centre within it. */
+  /** The body that carries the zones, and what is added to a zone's center within it. */
   readonly zoneBody: string;
   readonly zoneOffset: Vector3;
   /** Whether sampled objects must lie wholly inside their region (region shrunk by the object's radius). */
@@ -95,7 +95,7 @@ export interface Gripper {
   readonly initialJointPositions: readonly number[];
   /** Sign of each actuator's target for a closing (+1) action. */
   readonly closingSigns: readonly number[];
-  /** Change of the normalised target per physics step. */
+  /** Change of the normalized target per physics step. */
   readonly speed: number;
 }
 

@@ -53,7 +53,7 @@ test("a zone of the workspace needs no contact, only the place", () => {
   assert.equal(ask("on", "block_1", "bench_left"), false);
 });
 
-test("a block is in a drawer when its centre is inside the region's box, and the box moves with the drawer", () => {
+test("a block is in a drawer when its center is inside the region's box, and the box moves with the drawer", () => {
   const { put, ask, slide } = world();
   put("block_1", 0.4, 0, 0.01); // chest at the origin, the drawer's region 0.4 m along x
   assert.equal(ask("in", "block_1", "chest_1_inside"), true);

@@ -28,9 +28,9 @@ export const predicateNames = [
   "turnoff",
 ] as const;
 
-const largestOffset = 0.03; // metres between the centres of two stacked objects
-const restingBand = [-0.005, 0.1] as const; // metres above the upper face of a region
-const liftedHeight = 1.0; // metres
+const largestOffset = 0.03; // meters between the centers of two stacked objects
+const restingBand = [-0.005, 0.1] as const; // meters above the upper face of a region
+const liftedHeight = 1.0; // meters
 
 export class Predicates {
   readonly #scene: Scene;

@@ -3,16 +3,16 @@ import { dirname, join } from "node:path";
 import { UserError } from "#registry";
 import type { Region } from "./bddl.ts";
 import type { AssetPack, ConfiguredTable, Problem } from "./pack.ts";
-import { colourCollisionGeoms, loadPart, type ScenePart, vectorText } from "./scene-part.ts";
+import { colorCollisionGeoms, loadPart, type ScenePart, vectorText } from "./scene-part.ts";
 import { XmlElement } from "./xml.ts";
 
-const collisionColour = "0.5 0.5 0 1";
-/** Half the height of a zone, in metres. */
+const collisionColor = "0.5 0.5 0 1";
+/** Half the height of a zone, in meters. */
 const zoneHeight = 0.007;
 
 export function loadArena(pack: AssetPack, problem: Problem): ScenePart {
   const arena = loadPart(pack.resolve(problem.sceneXml));
-  colourCollisionGeoms(arena.worldbody, collisionColour, "floor");
+  colorCollisionGeoms(arena.worldbody, collisionColor, "floor");
   if (problem.table) configureTable(arena, problem.table);
   for (const [name, file] of Object.entries(problem.textures)) {
     const texture = must(arena.asset.child("texture", name), arena, `texture "${name}"`);

@@ -19,7 +19,7 @@ export interface SceneObject {
   /** In document order; a movable object's free joint is the last. */
   readonly joints: readonly string[];
   readonly contactGeoms: readonly string[];
-  /** Heights of the lowest and highest point relative to the root body, and the horizontal radius, in metres. */
+  /** Heights of the lowest and highest point relative to the root body, and the horizontal radius, in meters. */
   readonly bottom: number;
   readonly top: number;
   readonly radius: number;

@@ -99,7 +99,7 @@ export function mergeAssets(into: ScenePart, part: ScenePart): void {
 export const collides = (geom: XmlElement): boolean =>
   geom.tag === "geom" && (geom.get("group") ?? "0") === "0";
 
-export function colourCollisionGeoms(root: XmlElement, rgba: string, except?: string): void {
+export function colorCollisionGeoms(root: XmlElement, rgba: string, except?: string): void {
   for (const geom of root.walk()) {
     if (!collides(geom) || (except !== undefined && geom.get("name") === except)) continue;
     geom.set("rgba", rgba);

@@ -9,7 +9,7 @@ import type { AssetPack, Robot, Vector3 } from "./pack.ts";
 import {
   addPrefix,
   collides,
-  colourCollisionGeoms,
+  colorCollisionGeoms,
   jointsOf,
   loadPart,
   mergePart,
@@ -19,7 +19,7 @@ import {
 } from "./scene-part.ts";
 import type { XmlElement } from "./xml.ts";
 
-const colours = { robot: "0 0.5 0 1", mount: "0.5 0.5 0 1", gripper: "0 0 0.5 1" } as const;
+const colors = { robot: "0 0.5 0 1", mount: "0.5 0.5 0 1", gripper: "0 0 0.5 1" } as const;
 
 export function loadRobot(pack: AssetPack, robot: Robot, base: Vector3): ScenePart {
   const arm = loadModel(pack.resolve(robot.xml), "robot");
@@ -40,7 +40,7 @@ export function loadRobot(pack: AssetPack, robot: Robot, base: Vector3): ScenePa
   return arm;
 }
 
-function loadModel(path: string, kind: keyof typeof colours): ScenePart {
+function loadModel(path: string, kind: keyof typeof colors): ScenePart {
   const part = loadPart(path);
   const next = { col: 0, vis: 0 };
   for (const geom of part.root.walk()) {
@@ -49,7 +49,7 @@ function loadModel(path: string, kind: keyof typeof colours): ScenePart {
     geom.set("name", `g${next[group]++}_${group}`);
   }
   addPrefix(part.root, `${kind}0_`);
-  colourCollisionGeoms(part.worldbody, colours[kind]);
+  colorCollisionGeoms(part.worldbody, colors[kind]);
   return part;
 }
 

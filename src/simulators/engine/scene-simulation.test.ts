@@ -26,7 +26,7 @@ test("an arm told to rest stays where it is", () => {
   using world = fresh();
   const before = world.reading.handPosition.slice();
   for (let i = 0; i < 10; i++) world.step(rest);
-  assert.ok(distance(before, world.reading.handPosition) < 5e-3, "held within half a centimetre");
+  assert.ok(distance(before, world.reading.handPosition) < 5e-3, "held within half a centimeter");
 });
 
 test("an arm told to move goes that way, and the rest of the hand's pose stays", () => {

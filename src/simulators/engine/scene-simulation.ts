@@ -24,7 +24,7 @@ export const actionSize = 7; // translation, rotation, gripper
 
 /** What the robot feels, at the last observation. Overwritten by the next: copy what must stay. */
 export interface RobotReading {
-  readonly handPosition: Float64Array; // [3], metres
+  readonly handPosition: Float64Array; // [3], meters
   readonly handQuaternion: Float64Array; // [4], x, y, z, w
   readonly fingers: Float64Array; // positions of the gripper's joints
   readonly joints: Float64Array; // positions of the arm's joints

@@ -90,7 +90,7 @@ test("a region on the workspace becomes a flat box on it", () => {
   assert.equal(scene.regions.get("bench_left")?.parent, undefined);
 });
 
-test("collision geoms of the stage are coloured, its floor is not, and new cameras are added", () => {
+test("collision geoms of the stage are colored, its floor is not, and new cameras are added", () => {
   assert.equal(world.find("geom", "top")?.get("rgba"), "0.5 0.5 0 1");
   assert.equal(world.find("geom", "floor")?.get("rgba"), undefined);
   assert.equal(world.find("camera", "front")?.get("pos"), "1 0 1");

@@ -7,14 +7,14 @@ import type { Condition, Predicates } from "./predicates.ts";
 import type { Scene } from "./scene.ts";
 
 export class SiteLights {
-  readonly #colours: Float32Array; // [nsite, 4]
+  readonly #colors: Float32Array; // [nsite, 4]
   readonly #initial: Float32Array;
   readonly #hidden: readonly number[];
   readonly #glowing: readonly { readonly alpha: number; readonly isOn: Condition }[];
 
   constructor(scene: Scene, simulation: Simulation, predicates: Predicates) {
     const { model } = simulation;
-    this.#colours = simulation.modelArray("site_rgba");
+    this.#colors = simulation.modelArray("site_rgba");
     this.#initial = model.array("site_rgba");
     const prefixes = ["robot0_", "gripper0_", "mount0_", ...scene.objects.map(({ name }) => `${name}_`)];
     this.#hidden = model
@@ -28,14 +28,14 @@ export class SiteLights {
   }
 
   reset(): void {
-    this.#colours.set(this.#initial);
-    for (const alpha of this.#hidden) this.#colours[alpha] = -Math.abs(this.#colours[alpha]!);
+    this.#colors.set(this.#initial);
+    for (const alpha of this.#hidden) this.#colors[alpha] = -Math.abs(this.#colors[alpha]!);
   }
 
   update(): void {
     for (const { alpha, isOn } of this.#glowing) {
-      const current = this.#colours[alpha]!;
-      if (isOn() !== current > 0) this.#colours[alpha] = 1 - current;
+      const current = this.#colors[alpha]!;
+      if (isOn() !== current > 0) this.#colors[alpha] = 1 - current;
     }
   }
 }

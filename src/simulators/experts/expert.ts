@@ -7,7 +7,7 @@
  */
 export type Point = readonly [x: number, y: number, z: number];
 
-/** The truth about a scene, in the world's frame and metres. Names are those of the compiled model. */
+/** The truth about a scene, in the world's frame and meters. Names are those of the compiled model. */
 export interface GroundTruth {
   /** The grip site, between the fingertips. */
   gripPosition(): Point;
@@ -19,7 +19,7 @@ export interface GroundTruth {
   sitePosition(name: string): Point;
   /** A site's axes as the columns of a row-major matrix. */
   siteAxes(name: string): Float64Array;
-  /** Metres of a slide or radians of a hinge. */
+  /** Meters of a slide or radians of a hinge. */
   jointPosition(name: string): number;
 }
 
@@ -34,11 +34,11 @@ export interface Skill {
 
 /** How a robot answers to actions: what differs between asset packs. */
 export interface Handling {
-  /** Action per metre of distance. */
+  /** Action per meter of distance. */
   readonly gain: number;
   /** A joint's dry friction swallows smaller actions: while not there yet, it is at least this. */
   readonly leastAction: number;
-  /** Distances that count as there, in metres: on the way, and where fingers must fit. */
+  /** Distances that count as there, in meters: on the way, and where fingers must fit. */
   readonly near: number;
   readonly exact: number;
   /** Fingers that stood still for so many steps have closed on something, or are wide open. */

@@ -44,11 +44,11 @@ test("a gripper rotated 180° counts as not turned", () => {
   assert.equal(halfTurn(0.3), 0.3);
 });
 
-test("a rim is taken on the side away from a neighbour", () => {
+test("a rim is taken on the side away from a neighbor", () => {
   const rim = { offset: [0, 0.05, 0.02] as Point, eitherSide: true };
-  const neighbour = (y: number) => [{ at: [0, y, 0] as Point, radius: 0.05 }];
-  assert.deepEqual(chooseGrasp(rim, [0, 0, 0], neighbour(0.16), 0.1).offset, [0, -0.05, 0.02]);
-  assert.deepEqual(chooseGrasp(rim, [0, 0, 0], neighbour(-0.16), 0.1).offset, [0, 0.05, 0.02]);
+  const neighbor = (y: number) => [{ at: [0, y, 0] as Point, radius: 0.05 }];
+  assert.deepEqual(chooseGrasp(rim, [0, 0, 0], neighbor(0.16), 0.1).offset, [0, -0.05, 0.02]);
+  assert.deepEqual(chooseGrasp(rim, [0, 0, 0], neighbor(-0.16), 0.1).offset, [0, 0.05, 0.02]);
 });
 
 test("a bowl in a drawer is taken along the drawer's longer side, with the hand turned that way", () => {

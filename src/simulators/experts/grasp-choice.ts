@@ -28,7 +28,7 @@ export interface Grasp {
   readonly turn: number;
 }
 
-/** More room than this, in metres, makes a grasp no better. */
+/** More room than this, in meters, makes a grasp no better. */
 const enoughRoom = 0.02;
 
 /** @param handReach from the grip site to either end of the hand, along y. */

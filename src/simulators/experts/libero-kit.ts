@@ -1,5 +1,5 @@
 /**
- * How LIBERO's Panda handles the things of libero_spatial and libero_object. Lengths in metres.
+ * How LIBERO's Panda handles the things of libero_spatial and libero_object. Lengths in meters.
  *
  * LIBERO's marker sites are rough (most say 6 cm below the origin whatever the object), so heights here are from origins
  * and were found by looking at where objects rest.

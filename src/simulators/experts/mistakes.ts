@@ -8,7 +8,7 @@ import type { Mt19937 } from "#random";
 import type { Point } from "./expert.ts";
 
 export interface MistakeOptions {
-  /** Standard deviations of the grasp's and the drop's horizontal error, in metres. */
+  /** Standard deviations of the grasp's and the drop's horizontal error, in meters. */
   readonly grasp: number;
   readonly place: number;
   /** Probability of taking another object than the goal speaks of. */

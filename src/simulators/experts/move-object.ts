@@ -36,14 +36,14 @@ interface Sight {
   readonly turn: number;
 }
 
-/** A gripper whose opening changed less than this in a control step has met something. Metres. */
+/** A gripper whose opening changed less than this in a control step has met something. Meters. */
 const stillOpening = 0.0008;
-/** Farther than this from where it was gripped, an object has slipped. Metres. */
+/** Farther than this from where it was gripped, an object has slipped. Meters. */
 const slipped = 0.03;
 
 /** Radians. A hand that is left alone keeps its direction better than this. */
 const turnTolerance = 0.12;
-/** Metres of opening; a gripper that moves by steps cannot do better. */
+/** Meters of opening; a gripper that moves by steps cannot do better. */
 const preshapeTolerance = 0.008;
 
 export class MoveObject implements Skill {

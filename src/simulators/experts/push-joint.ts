@@ -19,7 +19,7 @@ export interface JointPush {
 
 type Phase = "reach" | "push" | "leave";
 
-/** Fingers nearer together than this count as closed. Metres. */
+/** Fingers nearer together than this count as closed. Meters. */
 const closed = 0.015;
 
 export class PushJoint implements Skill {

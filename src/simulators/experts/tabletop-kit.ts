@@ -1,4 +1,4 @@
-/** How the tabletop's arm handles the tabletop's things. Lengths in metres. */
+/** How the tabletop's arm handles the tabletop's things. Lengths in meters. */
 import type { Point } from "./expert.ts";
 import type { ExpertKit, GraspManner, PushManner } from "./kit.ts";
 import { plus } from "./motion.ts";

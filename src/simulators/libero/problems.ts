@@ -16,7 +16,7 @@ const gallery = at(
 );
 const paper = (position: Vector3): CameraPose => at(position, [0.513, 0.353, 0.443, 0.645]);
 
-const greyRoom = { texplane: "light-gray-floor-tile.png", "tex-wall": "light-gray-plaster.png" };
+const grayRoom = { texplane: "light-gray-floor-tile.png", "tex-wall": "light-gray-plaster.png" };
 const woodRoom = { texplane: "seamless_wood_planks_floor.png", "tex-wall": "light-gray-plaster.png" };
 const kitchen = { texplane: "gray_ceramic_tile.png", "tex-wall": "yellow_linen_wall_texture.png" };
 
@@ -42,7 +42,7 @@ export const liberoProblems: Readonly<Record<string, Problem>> = {
       frontview: at([1, 0, 1.48], lookBack),
       galleryview: gallery,
     },
-    textures: greyRoom,
+    textures: grayRoom,
   },
   libero_kitchen_tabletop_manipulation: {
     sceneXml: "libero/scenes/libero_kitchen_tabletop_base_style.xml",
@@ -81,7 +81,7 @@ export const liberoProblems: Readonly<Record<string, Problem>> = {
       galleryview: gallery,
       paperview: paper([2.1, 0.535, 2.075]),
     },
-    textures: greyRoom,
+    textures: grayRoom,
   },
   libero_living_room_tabletop_manipulation: {
     sceneXml: "libero/scenes/libero_living_room_tabletop_base_style.xml",
@@ -136,7 +136,7 @@ export const liberoProblems: Readonly<Record<string, Problem>> = {
       frontview: at([1, 0, 0.65], lookBack),
       galleryview: gallery,
     },
-    textures: greyRoom,
+    textures: grayRoom,
   },
 };
 

@@ -93,8 +93,8 @@ test("with terminations ignored nothing terminates and the success at the end is
 
 test("a failed episode's reward is its return over all its actions", () => {
   const account = newAccount();
-  const penalised = { ...rules, use_rel_reward: false, use_step_penalty: true };
-  for (let i = 0; i < 4; i++) enterStep(account, false, penalised);
-  const stats = episodeStats([account], penalised);
+  const penalized = { ...rules, use_rel_reward: false, use_step_penalty: true };
+  for (let i = 0; i < 4; i++) enterStep(account, false, penalized);
+  const stats = episodeStats([account], penalized);
   assert.deepEqual([...stats.return!, ...stats.reward!], [-4, -1]);
 });

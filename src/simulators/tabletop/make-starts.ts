@@ -1,7 +1,7 @@
 /**
  * Makes the stored starts of a task: things where its BDDL allows them, everything at rest, the hand somewhere above.
  *
- * Deterministic: start `i` of a task depends on the task's seed and `i` alone. Tasks that speak of neighbours ("next to
+ * Deterministic: start `i` of a task depends on the task's seed and `i` alone. Tasks that speak of neighbors ("next to
  * the blue can") have their odd starts mirrored left to right, so that a side alone never tells the answer.
  */
 import { Mt19937 } from "#random";
@@ -9,11 +9,11 @@ import { type DrawScene, drawScene } from "../engine/draw-scene.ts";
 import type { SceneSimulation } from "../engine/scene-simulation.ts";
 import { sceneTruth } from "../experts/scene-truth.ts";
 
-/** The hand begins anywhere in this box, in metres. */
+/** The hand begins anywhere in this box, in meters. */
 const handBox = { low: [-0.05, -0.07, 1.0], high: [0.05, 0.07, 1.06] } as const;
 const settleSteps = 8;
 const moveSteps = 24;
-/** Action per metre while the hand goes to its place: gentle, so that it arrives at rest. */
+/** Action per meter while the hand goes to its place: gentle, so that it arrives at rest. */
 const gain = 15;
 
 /** Draws a start and leaves the world in it, all but the mirroring; answers its joint positions, [nq]. */

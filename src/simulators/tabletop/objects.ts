@@ -21,7 +21,7 @@ export const tabletopObjects: Readonly<Record<string, ObjectCategory>> = {
   ...Object.fromEntries(containers.map((name) => [name, turned(name, straight)])),
   cabinet: {
     ...turned("cabinet", straight),
-    // Metres of a slide that ends at 0.085. Fully open and fully closed are reached with room to spare.
+    // Meters of a slide that ends at 0.085. Fully open and fully closed are reached with room to spare.
     articulation: {
       open: { range: [0.08, 0.084], comparison: ">", threshold: 0.06 },
       close: { range: [0, 0.001], comparison: "<", threshold: 0.008 },

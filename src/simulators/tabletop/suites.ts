@@ -58,7 +58,7 @@ export const tabletopSuites: Readonly<Record<string, readonly TaskEntry[]>> = Ob
 );
 
 /**
- * Tasks that speak of neighbours have half of their starts mirrored left to right, so that a side alone never tells the
+ * Tasks that speak of neighbors have half of their starts mirrored left to right, so that a side alone never tells the
  * answer.
  */
 export const isMirrored = (taskName: string): boolean => /next_to|red_cube_on_the_plate_and/.test(taskName);

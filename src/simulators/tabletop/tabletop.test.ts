@@ -89,18 +89,18 @@ test("a mirrored start has its objects on the other side and the hand where it w
   assert.deepEqual(mirrored.slice(0, 9), plain.slice(0, 9));
 });
 
-test("one step at full speed carries the hand between three and five centimetres once it is moving", () => {
+test("one step at full speed carries the hand between three and five centimeters once it is moving", () => {
   using world = worldOf("turn_on_the_stove");
   drawScene(world, new Mt19937(0));
   const truth = sceneTruth(world);
   for (let step = 0; step < 3; step++) world.step([1, 0, 0, 0, 0, 0, -1]);
   const before = truth.gripPosition()[0];
   world.step([1, 0, 0, 0, 0, 0, -1]);
-  const travelled = truth.gripPosition()[0] - before;
-  assert.ok(travelled > 0.03 && travelled < 0.05, `${travelled}`);
+  const traveled = truth.gripPosition()[0] - before;
+  assert.ok(traveled > 0.03 && traveled < 0.05, `${traveled}`);
 });
 
-/** Metres per second or radians per second, over all free objects. */
+/** Meters per second or radians per second, over all free objects. */
 function fastestObject({ scene, simulation: { model, qvel } }: SceneSimulation): number {
   let fastest = 0;
   for (const { fixture, joints } of scene.objects) {

@@ -6,7 +6,7 @@
  *   env/<i>.safetensors          where each env stands: streams, episodes under way, last sights
  *   state.json                   steps done, seed, cursors, versions; whose it is, and the settings it was made with
  *
- * Streams for sampling, shuffling and initialisation are functions of the seed and the step (random/random-stream.ts): nothing to store.
+ * Streams for sampling, shuffling and initialization are functions of the seed and the step (random/random-stream.ts): nothing to store.
  */
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -118,7 +118,7 @@ export function readState(folder: string): CheckpointState {
   );
 }
 
-/** Puts optimiser and envs where the checkpoint left them; the weights were loaded with the policy. */
+/** Puts optimizer and envs where the checkpoint left them; the weights were loaded with the policy. */
 export async function restoreCrew(folder: string, state: CheckpointState, crew: Crew): Promise<void> {
   checkFits(folder, state, crew);
   const { actors, stages } = crew;

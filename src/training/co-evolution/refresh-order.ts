@@ -14,7 +14,7 @@ export interface RefreshOrder {
   readonly world: string;
   /** The folder to make; absent: the world is only measured. */
   readonly candidate?: string | undefined;
-  /** Recordings that the world was made from, and how many of their episodes are learnt again; all if absent. */
+  /** Recordings that the world was made from, and how many of their episodes are learned again; all if absent. */
   readonly old: readonly string[];
   readonly oldEpisodes?: number | undefined;
   /** Recordings of this run's rounds. */

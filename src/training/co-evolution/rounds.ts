@@ -10,7 +10,7 @@ export type Meters = ReturnType<typeof shortReport>;
 export interface Round {
   readonly step: number; // training steps done
   readonly seconds: number;
-  /** `measured`: nothing was to be learnt. `failed`: the world stays, and `reason` says why. */
+  /** `measured`: nothing was to be learned. `failed`: the world stays, and `reason` says why. */
   readonly outcome: "refreshed" | "rolled back" | "measured" | "failed";
   readonly reason: string;
   readonly world: number; // the version from now on

@@ -1,5 +1,5 @@
 /**
- * The worlds of a run, one folder for each that it has learnt in: the one it was given stays as it is, wherever it lies.
+ * The worlds of a run, one folder for each that it has learned in: the one it was given stays as it is, wherever it lies.
  *
  *   worlds/step_0     a copy of the world that the configuration names
  *   worlds/step_12    what took its place after training step 12

@@ -21,13 +21,13 @@ export function successRate(successes: number, episodes: number): Rate {
   if (episodes === 0) return { success: Number.NaN, low: 0, high: 1, episodes };
   const p = successes / episodes;
   const z2 = z95 * z95;
-  const centre = (p + z2 / (2 * episodes)) / (1 + z2 / episodes);
+  const center = (p + z2 / (2 * episodes)) / (1 + z2 / episodes);
   const half =
     (z95 / (1 + z2 / episodes)) * Math.sqrt((p * (1 - p)) / episodes + z2 / (4 * episodes * episodes));
   return {
     success: p,
-    low: successes === 0 ? 0 : Math.max(0, centre - half),
-    high: successes === episodes ? 1 : Math.min(1, centre + half),
+    low: successes === 0 ? 0 : Math.max(0, center - half),
+    high: successes === episodes ? 1 : Math.min(1, center + half),
     episodes,
   };
 }

@@ -3,7 +3,7 @@
  *
  * Three kinds. What the stored state depends on (seed, envs, group size, tasks, base model) is refused: the run would be neither the old
  * nor a new one. What a person may well change in the middle (learning rate, clipping, batch size, more steps) is obeyed and said, with
- * both values. Where things run and what is written (devices, loggers, films) makes no difference to what is learnt and is not mentioned.
+ * both values. Where things run and what is written (devices, loggers, films) makes no difference to what is learned and is not mentioned.
  */
 import { createHash } from "node:crypto";
 import type { RunConfig } from "#config";

@@ -29,7 +29,7 @@ export function requireChunk(policy: Policy, chunk: number): void {
   );
 }
 
-/** In turn; tasks take turns with neighbouring seeds, and a task's own rounds must see every temperature. */
+/** In turn; tasks take turns with neighboring seeds, and a task's own rounds must see every temperature. */
 export function dealtTemperature(
   { seed }: EpisodeJob,
   temperatures: readonly number[],

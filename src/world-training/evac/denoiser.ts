@@ -11,7 +11,7 @@ import { type DType, full, keep, noGrad, type Tensor } from "#tensor";
 import { type AutoencoderKL, evacParts } from "#worlds";
 import type { RecordedFrames } from "../frames/recorded-frames.ts";
 import { imaginedMemory } from "../imagined/imagined-memory.ts";
-import { initialise } from "../learning/initialise.ts";
+import { initialize } from "../learning/initialize.ts";
 import { stored } from "../learning/stored-weights.ts";
 import { type LoopHooks, trainingLoop, withStreams } from "../learning/training-loop.ts";
 import { freezeUnused } from "../learning/unused-weights.ts";
@@ -83,8 +83,8 @@ async function followerFor(
   say?.(`the action predictor learns first: ${settings.predictor_steps} steps`);
   const follower = await trainPredictor(frames, recorded, settings, world);
   const steps = 2 * settings.chunk;
-  const metres = followingError(frames, recorded, walkedPoses(follower, frames, recorded), steps);
-  say?.(`the action predictor is ${(1000 * metres).toFixed(1)} mm off after ${steps} actions`);
+  const meters = followingError(frames, recorded, walkedPoses(follower, frames, recorded), steps);
+  say?.(`the action predictor is ${(1000 * meters).toFixed(1)} mm off after ${steps} actions`);
   return follower;
 }
 
@@ -127,7 +127,7 @@ function newNetworks(
   { seed, init_from, precision }: EvacDenoiserSettings,
 ): evacParts.EvacNetworks {
   const networks = new evacParts.EvacNetworks(sizes, { device });
-  initialise(networks, seed, (name) => silent.test(name));
+  initialize(networks, seed, (name) => silent.test(name));
   noGrad(() => {
     for (const [name, weight] of networks.namedParameters()) if (unset.test(name)) weight.zero_();
   });

@@ -15,7 +15,7 @@ import { keep, noGrad, scope, type Tensor, tensor } from "#tensor";
 import { evacParts } from "#worlds";
 import { pickRows } from "../frames/encoded-frames.ts";
 import { type RecordedFrames, rowIndex } from "../frames/recorded-frames.ts";
-import { initialise } from "../learning/initialise.ts";
+import { initialize } from "../learning/initialize.ts";
 import { type LoopHooks, type Teacher, trainingLoop } from "../learning/training-loop.ts";
 import { WeightTraining, weightTrainingSettings } from "../learning/weight-training.ts";
 import { rowsOf } from "./view.ts";
@@ -43,7 +43,7 @@ export interface PoseFollower {
 }
 
 const poseSize = 8;
-/** Numbers that move less are not blown up; metres, or parts of a quaternion. */
+/** Numbers that move less are not blown up; meters, or parts of a quaternion. */
 const smallestSpread = 0.01;
 
 export async function trainPredictor(
@@ -58,7 +58,7 @@ export async function trainPredictor(
   const { predictor_hidden: hidden, predictor_motion: motion } = settings;
   const sizes = { action: frames.actions.shape[1]!, pose: poseSize, hidden, motion };
   const predictor = new evacParts.ActionPredictor(sizes, { device: frames.device });
-  initialise(predictor, settings.seed);
+  initialize(predictor, settings.seed);
   evacParts.beginAsIdentity(predictor);
   const training = new WeightTraining(
     predictor,
@@ -168,7 +168,7 @@ export function walkedPoses(
   return believed;
 }
 
-/** Metres between believed and recorded hands, on average, after this many actions or where the episode ended before. */
+/** Meters between believed and recorded hands, on average, after this many actions or where the episode ended before. */
 export function followingError(
   { episodes }: RecordedFrames,
   recorded: readonly (readonly number[])[],

@@ -1,7 +1,7 @@
 /**
  * How an EVAC world sees the hand of a recording: through which camera, drawn how large, at which poses.
  *
- * Sizes are the published ones of 256-pixel pictures, in proportion. The gripper's colours run over the openings that
+ * Sizes are the published ones of 256-pixel pictures, in proportion. The gripper's colors run over the openings that
  * the recording has.
  */
 import { suiteCamera } from "#recordings";

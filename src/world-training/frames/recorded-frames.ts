@@ -1,5 +1,5 @@
 /**
- * The frames of recorded episodes, on the device where they are learnt from, and which of them follow each other.
+ * The frames of recorded episodes, on the device where they are learned from, and which of them follow each other.
  *
  * Everything is one tensor with a row per frame. The action of a row leads to the next row; a memory that reaches back
  * beyond an episode's first frame repeats it, as a learned env does at a reset.
@@ -34,7 +34,7 @@ export class RecordedFrames {
     for (const { info } of others) {
       if (info.width !== first.info.width || info.tasks.join("|") !== first.info.tasks.join("|")) {
         throw new UserError(
-          "the recordings differ in picture size or tasks: they cannot be learnt from together",
+          "the recordings differ in picture size or tasks: they cannot be learned from together",
         );
       }
     }

@@ -20,11 +20,11 @@ const clock = clockWorld(4, frames.size);
 test("every imagined frame stands beside the row that followed from as many actions of the same episode", async () => {
   const { rows, pictures } = await dreamtFrames(clock, frames, { episodes: 7, seed: 1 });
   assert.deepEqual(pictures.shape, [rows.length, height, width, 3]);
-  const grey = pictures.select(3, 0).select(2, 0).select(1, 0).toArray().map(Number);
+  const gray = pictures.select(3, 0).select(2, 0).select(1, 0).toArray().map(Number);
   const firstOf = (row: number): number =>
     Math.max(...frames.episodes.map(({ first }) => first).filter((first) => first <= row));
   assert.deepEqual(
-    grey,
+    gray,
     rows.map((row) => row - firstOf(row)),
   );
   assert.equal(new Set(rows.map(firstOf)).size, 7);

@@ -45,14 +45,14 @@ test("a memory's rows are what was imagined after as many actions, but for the e
   const sampler = new WindowSampler(frames, { memory: 4, chunk, recall: recallOf(4), imagined: memory });
   const rows = sampler.draw(30, xorshift32(2));
   const [remembered, fresh] = [rows.memory.toArray().map(Number), rows.fresh.toArray().map(Number)];
-  const grey = memory.dreamt.pictures.select(3, 0).select(2, 0).select(1, 0).toArray().map(Number);
+  const gray = memory.dreamt.pictures.select(3, 0).select(2, 0).select(1, 0).toArray().map(Number);
   for (let i = 0; i < 30; i++) {
     const [first, ...others] = remembered.slice(4 * i, 4 * i + 4);
     assert.equal(first! % (length + 1), 0); // a recorded first frame
     const start = fresh[chunk * i]! - 1 - first!;
     assert.ok(start >= chunk && start <= length - chunk, `${start} actions went before`);
     assert.deepEqual(
-      others.map((row) => (row === first ? 0 : grey[row - frames.count])),
+      others.map((row) => (row === first ? 0 : gray[row - frames.count])),
       recallOf(4)(start).slice(1),
     );
     assert.ok(fresh.slice(chunk * i, chunk * i + chunk).every((row, c) => row === first! + start + 1 + c));
@@ -85,9 +85,9 @@ test("a Wan window keeps the first picture and the new ones, and shows the last 
     const seen = shown.select(0, i);
     for (const picture of [0, 5, 6, 7, 8])
       assert.deepEqual(seen.select(1, picture).toArray(), truth.select(1, picture).toArray());
-    const greys = [1, 2, 3, 4].map((picture) => Number(seen.select(1, picture).mean().item()));
+    const grays = [1, 2, 3, 4].map((picture) => Number(seen.select(1, picture).mean().item()));
     assert.deepEqual(
-      greys.map((value) => Math.round((value + 1) * 127.5)),
+      grays.map((value) => Math.round((value + 1) * 127.5)),
       [3, 2, 1, 0].map((ago) => start - ago),
     );
     assert.deepEqual(all[recorded.length + i]!.actions, plain.actions);

@@ -6,7 +6,7 @@ import { AutoencoderKL } from "#worlds";
 import { tinyRecording } from "../../../test/support/tiny-recording.ts";
 import { RecordedFrames } from "../frames/recorded-frames.ts";
 import { actionStatistics, openSoraDenoiserCourse, openSoraDenoiserSettings } from "../opensora/denoiser.ts";
-import { initialise } from "./initialise.ts";
+import { initialize } from "./initialize.ts";
 import { trainingLoop } from "./training-loop.ts";
 import { WeightTraining, weightTrainingSettings } from "./weight-training.ts";
 
@@ -32,7 +32,7 @@ interface Sums {
 
 async function train(cuda_graph: boolean): Promise<number[]> {
   const module = new Pair();
-  initialise(module, 3);
+  initialize(module, 3);
   const settings = weightTrainingSettings.parse({
     steps: 25,
     batch_size: 8,
@@ -62,7 +62,7 @@ test("captured steps give the weights of plain ones", { skip }, async () => {
 async function denoiserLosses(kernels: boolean, cuda_graph: boolean): Promise<number[]> {
   const frames = new RecordedFrames([tinyRecording(24)], "cuda");
   const vae = new AutoencoderKL({ ...vaeSizes, norm_num_groups: 4 }, { device: "cuda" });
-  initialise(vae, 1);
+  initialize(vae, 1);
   const settings = openSoraDenoiserSettings.parse({
     steps: 12,
     batch_size: 8,

@@ -28,11 +28,7 @@ export const lessonSettings = {
 };
 
 export const emphasisSettings = {
-  emphasis_weight: z
-    .number()
-    .min(0)
-    .default(3)
-    .describe("of colourful places: objects, not the arm or table"),
+  emphasis_weight: z.number().min(0).default(3).describe("of colorful places: objects, not the arm or table"),
 };
 
 /** Of an autoencoder's lessons. */

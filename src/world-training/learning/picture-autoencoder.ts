@@ -8,7 +8,7 @@ import { UserError } from "#registry";
 import type { Device } from "#tensor";
 import { AutoencoderKL, type AutoencoderKLSizes, type WorldPlace } from "#worlds";
 import { recognizedWorld } from "../open-world.ts";
-import { initialise } from "./initialise.ts";
+import { initialize } from "./initialize.ts";
 import { detailWeight } from "./lesson-settings.ts";
 import { storedType } from "./stored-weights.ts";
 import { weightTrainingSettings } from "./weight-training.ts";
@@ -42,7 +42,7 @@ export function newPictureAutoencoder(
   beginning?: AutoencoderKL,
 ): AutoencoderKL {
   const vae = new AutoencoderKL(sizes, { device });
-  initialise(vae, seed);
+  initialize(vae, seed);
   if (beginning) {
     vae.loadState(beginning.state(), { source: init_from ?? "another world" });
     beginning.dispose();

@@ -1,9 +1,9 @@
 /**
- * One network's way through its training: optimiser, schedule, averaged weights, and what a resumed run needs.
+ * One network's way through its training: optimizer, schedule, averaged weights, and what a resumed run needs.
  *
  * A step takes a lesson, tensors of fixed shapes that were drawn before, and does nothing random itself: on a GPU the
  * whole of it (forward, backward, clipping, AdamW) is captured once as a CUDA graph and replayed, because small networks
- * spend more time on launching kernels than on running them. With bf16 weights the optimiser keeps float32 masters.
+ * spend more time on launching kernels than on running them. With bf16 weights the optimizer keeps float32 masters.
  * The averaged weights (EMA) are what gets saved as the world: they imagine better than the last step's.
  */
 import { z } from "zod";
@@ -88,7 +88,7 @@ export class WeightTraining<L extends Lesson<L>> {
   }
 
   /**
-   * One optimiser step. Reading the numbers of its result waits for the device. `hurry`: the share of the allowed time
+   * One optimizer step. Reading the numbers of its result waits for the device. `hurry`: the share of the allowed time
    * that has gone by; the schedule follows it where it is ahead of the steps.
    */
   take(lesson: L, hurry = 0): TrainingStep {

@@ -92,7 +92,7 @@ export function openSoraAutoencoderCourse(
 
 function writeAutoencoder(
   world: string,
-  learnt: AutoencoderKL,
+  learned: AutoencoderKL,
   sizes: AutoencoderKLSizes,
   frames: RecordedFrames,
   store: DType,
@@ -100,8 +100,8 @@ function writeAutoencoder(
   const folder = join(world, "vae");
   mkdirSync(folder, { recursive: true });
   const spread = Math.max(1, Math.floor(frames.count / scaleSample));
-  const vae = new AutoencoderKL(sizes, { device: frames.device }); // float32, whatever it learnt in
-  vae.loadState(learnt.state());
+  const vae = new AutoencoderKL(sizes, { device: frames.device }); // float32, whatever it learned in
+  vae.loadState(learned.state());
   scope(() => standardizeLatents(vae, frames.pick(frames.every(spread))));
   writeSafetensors(join(folder, "diffusion_pytorch_model.safetensors"), stored(vae.state(), store));
   writeJsonFile(join(folder, "config.json"), { _class_name: "AutoencoderKL", ...sizes });

@@ -8,7 +8,7 @@ import { type EncodedFrames, encodeAll, pickRows } from "../frames/encoded-frame
 import type { RecordedFrames } from "../frames/recorded-frames.ts";
 import { type ImaginedMemory, imaginedMemory, withImagined } from "../imagined/imagined-memory.ts";
 import { WindowSampler } from "../imagined/window-sampler.ts";
-import { initialise, rotaryFrequencies } from "../learning/initialise.ts";
+import { initialize, rotaryFrequencies } from "../learning/initialize.ts";
 import { emphasisSettings, lessonSettings } from "../learning/lesson-settings.ts";
 import { stored, storedType } from "../learning/stored-weights.ts";
 import { type Course, type LoopHooks, type Teacher, trainingLoop } from "../learning/training-loop.ts";
@@ -126,7 +126,7 @@ function newDenoiser(
 ): openSoraParts.STDiT3 {
   const denoiser = new openSoraParts.STDiT3(sizes, { device });
   const silent = (name: string) => name === "t_block.1.weight" || name === "final_layer.linear.weight";
-  initialise(denoiser, settings.seed, silent);
+  initialize(denoiser, settings.seed, silent);
   noGrad(() => denoiser.rope.freqs.copy_(rotaryFrequencies(sizes.hidden_size / sizes.num_heads)));
   if (settings.init_from) {
     const source = join(settings.init_from, "model-00001.safetensors");
@@ -150,7 +150,7 @@ function flowTeacher(
     aligned: settings.aligned_share,
     imagined,
   });
-  const actions = keep(normalised(frames.actions, statistics));
+  const actions = keep(normalized(frames.actions, statistics));
   const remembered = withImagined(latents, imagined);
   const video = (table: Tensor, index: Tensor): Tensor => pickRows(table, index).transpose(1, 2).float();
   return ({ numbers, device }) => {
@@ -195,7 +195,7 @@ export function actionStatistics(frames: RecordedFrames): Statistics {
   });
 }
 
-function normalised(actions: Tensor, { low, high }: Statistics): Tensor {
+function normalized(actions: Tensor, { low, high }: Statistics): Tensor {
   return scope(() => {
     const place = { device: actions.device };
     const [from, span] = [

@@ -64,7 +64,7 @@ test("a policy in a dream begins as in the simulator and goes on otherwise; what
   for (const [e, { actions, states }] of inDream.entries()) {
     const apart = (from: number): number =>
       distance(actions.slice(from, from + 8), inTruth[e]!.actions.slice(from));
-    assert.ok(apart(0) < 0.02, `${apart(0)}`); // imagined bytes are cut off, not rounded: a grey level may turn a token
+    assert.ok(apart(0) < 0.02, `${apart(0)}`); // imagined bytes are cut off, not rounded: a gray level may turn a token
     assert.ok(apart(8) > apart(0), `${apart(8)}, ${apart(0)} in the first chunk`);
     assert.deepEqual(states, replayed(e, actions));
   }

@@ -107,7 +107,7 @@ export class RewardModelLessons {
   }
 }
 
-/** Success must have held for a frame: the first one is often a matter of millimetres. */
+/** Success must have held for a frame: the first one is often a matter of millimeters. */
 function choicesOf(rows: readonly number[], flags: readonly number[]): Choices {
   const all = rows.map((row, at) => ({ row, at }));
   return {

@@ -22,7 +22,7 @@ import { noGrad, scope } from "#tensor";
 import { trainingOfWorld } from "../families.ts";
 import type { RecordedFrames } from "../frames/recorded-frames.ts";
 import { dreamtBy } from "../imagined/dreamt-frames.ts";
-import { initialise } from "../learning/initialise.ts";
+import { initialize } from "../learning/initialize.ts";
 import { stored, storedType } from "../learning/stored-weights.ts";
 import {
   type Course,
@@ -126,7 +126,7 @@ function newRewardModel(
           { device },
         )
       : new ResnetReward(trunk, { device });
-  initialise(rewardModel.network, seed);
+  initialize(rewardModel.network, seed);
   if (init_from) {
     const source = join(init_from, `${fileName(rewardModel)}.pth`);
     rewardModel.network.loadState(readTorchState(source), { source });

@@ -89,7 +89,7 @@ export function proportion(count: number, of: number): Proportion {
   if (of === 0) return { count, of, share: Number.NaN, low: 0, high: 1 };
   const z = 1.959964;
   const share = count / of;
-  const centre = (share + z ** 2 / (2 * of)) / (1 + z ** 2 / of);
+  const center = (share + z ** 2 / (2 * of)) / (1 + z ** 2 / of);
   const half = (z * Math.sqrt((share * (1 - share)) / of + z ** 2 / (4 * of ** 2))) / (1 + z ** 2 / of);
-  return { count, of, share, low: Math.max(0, centre - half), high: Math.min(1, centre + half) };
+  return { count, of, share, low: Math.max(0, center - half), high: Math.min(1, center + half) };
 }

@@ -2,7 +2,7 @@
 import { type Chart, drawChart, palette } from "#pictures";
 import type { TruthReport } from "./truth.ts";
 
-const colours = [palette.blue, palette.green, palette.orange] as const;
+const colors = [palette.blue, palette.green, palette.orange] as const;
 
 export function truthPlot({ frames, ...report }: TruthReport): Promise<Chart> {
   const drift = frames.flatMap((row) => row.drift ?? []);
@@ -24,16 +24,16 @@ export function truthPlot({ frames, ...report }: TruthReport): Promise<Chart> {
         `false success, P(real failure | dream success) ${share(falseSuccess.share)}: lower for a better policy`,
       ],
     },
-    hconcat: curves.map((curve, i) => panel(curve, colours[i]!)),
+    hconcat: curves.map((curve, i) => panel(curve, colors[i]!)),
   });
 }
 
-function panel({ title, values }: { title: string; values: readonly number[] }, colour: string) {
+function panel({ title, values }: { title: string; values: readonly number[] }, color: string) {
   return {
     width: 300,
     height: 220,
     data: { values: values.map((value, i) => ({ action: i + 1, value })) },
-    mark: { type: "line" as const, strokeWidth: 2.5, color: colour },
+    mark: { type: "line" as const, strokeWidth: 2.5, color: color },
     encoding: {
       x: {
         field: "action",

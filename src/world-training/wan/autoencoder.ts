@@ -8,7 +8,7 @@ import { UserError } from "#registry";
 import { randn, scope } from "#tensor";
 import { wanParts } from "#worlds";
 import type { RecordedFrames } from "../frames/recorded-frames.ts";
-import { initialise } from "../learning/initialise.ts";
+import { initialize } from "../learning/initialize.ts";
 import { detailWeight } from "../learning/lesson-settings.ts";
 import { stored, storedType } from "../learning/stored-weights.ts";
 import { type LoopHooks, type Teacher, trainingLoop } from "../learning/training-loop.ts";
@@ -56,7 +56,7 @@ export async function trainWanAutoencoder(
   checkPictures(frames, wanParts.downscaleOf(own));
   const plain = { vae_mean: Array<number>(z_dim).fill(0), vae_std: Array<number>(z_dim).fill(1) };
   const vae = new wanParts.WanVAE(wanParts.wanSizes.parse({ ...own, ...plain }), { device: frames.device });
-  initialise(vae, settings.seed);
+  initialize(vae, settings.seed);
   if (settings.init_from) {
     const source = join(settings.init_from, wanFiles.autoencoder);
     vae.loadState(readTorchState(source), { source });

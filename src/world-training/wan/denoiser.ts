@@ -7,7 +7,7 @@ import type { Tensor } from "#tensor";
 import { wanParts } from "#worlds";
 import type { RecordedFrames } from "../frames/recorded-frames.ts";
 import { type ImaginedMemory, imaginedMemory } from "../imagined/imagined-memory.ts";
-import { initialise } from "../learning/initialise.ts";
+import { initialize } from "../learning/initialize.ts";
 import { lessonSettings } from "../learning/lesson-settings.ts";
 import { stored, storedType } from "../learning/stored-weights.ts";
 import { type Course, type LoopHooks, type Teacher, trainingLoop } from "../learning/training-loop.ts";
@@ -112,7 +112,7 @@ function newDenoiser(
   settings: WanDenoiserSettings,
 ): wanParts.WanDiT {
   const denoiser = new wanParts.WanDiT(sizes, { device });
-  initialise(denoiser, settings.seed, (name) => name === "head.head.weight");
+  initialize(denoiser, settings.seed, (name) => name === "head.head.weight");
   if (settings.init_from) {
     const source = join(settings.init_from, wanFiles.denoiser);
     denoiser.loadState(readSafetensors(source), { source });

@@ -182,7 +182,7 @@ test("a Wan world is refreshed from where it was: little learning changes its de
   const { accepted } = await refreshWorld(world, frames, frames, settings);
   assert.ok(accepted);
   const moved = weights().map((value, i) => Math.abs(value - before[i]!));
-  assert.ok(Math.max(...moved) > 0, "nothing was learnt");
+  assert.ok(Math.max(...moved) > 0, "nothing was learned");
   assert.ok(Math.max(...moved) < 0.01, `moved by ${Math.max(...moved)}`); // fresh weights would differ by their size
   assert.ok(Math.max(...before.map(Math.abs)) > 0.01);
 });

@@ -1,7 +1,7 @@
 /**
  * Guesses the absolute pose that a relative action leads to: a small network trained beside EVAC.
  *
- * The reference's env calls it on raw numbers, although it also has a form that normalises poses by the data's mean
+ * The reference's env calls it on raw numbers, although it also has a form that normalizes poses by the data's mean
  * and spread; which one the published weights want is a setting. The reference's sees pose and action. A hand that moves
  * also goes on moving, so ours may see the last change of pose too, which episodes begin without.
  *
@@ -47,13 +47,13 @@ export class ActionPredictor extends Module {
     return this.network["4"].forward(aten.relu(this.network["2"].forward(first)));
   }
 
-  /** The form that works on normalised poses. */
+  /** The form that works on normalized poses. */
   forwardScaled(action_BA: Tensor, pose_BP: Tensor, { mean, std }: PoseScale, motion_BP?: Tensor): Tensor {
     const pose = pose_BP.sub(mean).div(std);
     return this.forward(action_BA, pose, motion_BP?.div(std)).mul(std).add(mean);
   }
 
-  /** Where the hand is after an action, with a scale in the form that works on normalised poses. */
+  /** Where the hand is after an action, with a scale in the form that works on normalized poses. */
   follow({ pose, motion }: Hand, action_BA: Tensor, scale?: PoseScale): Hand {
     const next = scale
       ? this.forwardScaled(action_BA, pose, scale, motion)

@@ -2,7 +2,7 @@
  * Prepares a picture for CLIP as EVAC does: through kornia's antialiased bicubic resize.
  *
  * Unlike PIL's or torch's antialiasing, kornia blurs with a small gaussian before shrinking (none before growing)
- * and aligns corners. Pictures come in [-1, 1] and leave normalised with CLIP's statistics.
+ * and aligns corners. Pictures come in [-1, 1] and leave normalized with CLIP's statistics.
  *
  * Shapes: B pictures, H W pixels.
  */

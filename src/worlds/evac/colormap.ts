@@ -1,9 +1,9 @@
 /**
- * The "Reds" colour scale, as matplotlib interpolates it: nine anchors of ColorBrewer, 256 entries.
+ * The "Reds" color scale, as matplotlib interpolates it: nine anchors of ColorBrewer, 256 entries.
  *
  * Brewer, https://colorbrewer2.org. Entries are truncated to bytes, not rounded.
  */
-import type { Colour } from "./raster.ts";
+import type { Color } from "./raster.ts";
 
 const anchors = [
   "fff5f0",
@@ -19,7 +19,7 @@ const anchors = [
 anchors[8]![2] = 0.05098039215686274; // matplotlib's spelling of 13 / 255: one unit in the last place below it
 const entries = 256;
 
-const table: readonly Colour[] = Array.from({ length: entries }, (_, i) => {
+const table: readonly Color[] = Array.from({ length: entries }, (_, i) => {
   const last = entries - 1;
   const spacing = last / (anchors.length - 1);
   const position = last * (i * (1 / last)); // NumPy's linspace: not always i, and truncation shows the difference
@@ -32,6 +32,6 @@ const table: readonly Colour[] = Array.from({ length: entries }, (_, i) => {
   return [mixed(0), mixed(1), mixed(2)];
 });
 
-/** The colour at `value` in [0, 1]. */
-export const reds = (value: number): Colour => table[Math.min(Math.trunc(value * entries), entries - 1)]!;
+/** The color at `value` in [0, 1]. */
+export const reds = (value: number): Color => table[Math.min(Math.trunc(value * entries), entries - 1)]!;
 export const redsTable = table;

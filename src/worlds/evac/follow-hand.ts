@@ -12,7 +12,7 @@ import type { Pose } from "./trajectory.ts";
 
 export interface HandFollower {
   readonly predictor: ActionPredictor;
-  /** Given, poses are normalised around the predictor. */
+  /** Given, poses are normalized around the predictor. */
   readonly poseScale?: PoseScale | undefined;
   readonly referenceQuirks: boolean;
 }

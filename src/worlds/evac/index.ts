@@ -24,7 +24,7 @@ const settings = z.looseObject({
     normalise_poses: z
       .boolean()
       .default(false)
-      .describe("normalise poses around the predictor; the reference does not"),
+      .describe("normalize poses around the predictor; the reference does not"),
   }),
   reward_model_cfg: z
     .looseObject({ pretrained_checkpoint: z.string(), type: z.string().default("RewModel") })

@@ -1,7 +1,7 @@
 /**
  * From absolute end-effector poses to the relative actions that EVAC's resampler reads.
  *
- * Differences of position and of extrinsic x-y-z Euler angles to the pose before, normalised with three times the
+ * Differences of position and of extrinsic x-y-z Euler angles to the pose before, normalized with three times the
  * statistics of the AgiBotWorld data; the gripper as it is, divided by 120. Both arms carry the same pose.
  */
 import { quaternionMatrix } from "./camera.ts";
@@ -29,7 +29,7 @@ export const agibotStatistics: PoseStatistics = {
   gripper: 120,
 };
 
-const smallestSpread = 1e-3; // metres or radians
+const smallestSpread = 1e-3; // meters or radians
 const span = 3; // statistics are of one frame, the model's steps are of three
 
 /** Fourteen numbers: seven of the left arm, seven of the right. */
@@ -37,8 +37,8 @@ export function relativeAction(before: Pose, after: Pose, { mean, std, gripper }
   const change = poseChange(before, after);
   return [0, 6].flatMap((arm) => {
     const normal = change.map((value, i) => {
-      const [centre, width] = [Math.fround(mean[arm + i]!), Math.fround(std[arm + i]!)];
-      return (Math.fround(value) - span * centre) / (span * width);
+      const [center, width] = [Math.fround(mean[arm + i]!), Math.fround(std[arm + i]!)];
+      return (Math.fround(value) - span * center) / (span * width);
     });
     return [...normal, after[7]! / gripper];
   });

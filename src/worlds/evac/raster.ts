@@ -13,7 +13,7 @@ export interface Canvas {
   readonly data: Uint8Array; // [height, width, 3]
 }
 
-export type Colour = readonly [number, number, number];
+export type Color = readonly [number, number, number];
 
 /** A point in whole pixels, or in 1/65536ths of them. */
 interface Point {
@@ -27,14 +27,14 @@ const whole = (fixed: number): number => Math.floor(fixed / one);
 const nearest = (fixed: number): number => whole(fixed + half);
 
 /** An empty canvas; over the given bytes, where there are any. */
-export function newCanvas(width: number, height: number, grey: number, bytes?: Uint8Array): Canvas {
-  return { width, height, data: (bytes ?? new Uint8Array(width * height * 3)).fill(grey) };
+export function newCanvas(width: number, height: number, gray: number, bytes?: Uint8Array): Canvas {
+  return { width, height, data: (bytes ?? new Uint8Array(width * height * 3)).fill(gray) };
 }
 
-function fillRow(canvas: Canvas, y: number, from: number, to: number, colour: Colour): void {
+function fillRow(canvas: Canvas, y: number, from: number, to: number, color: Color): void {
   if (y < 0 || y >= canvas.height) return;
   const { data, width } = canvas;
-  const [red, green, blue] = colour;
+  const [red, green, blue] = color;
   const end = (y * width + Math.min(to, width - 1)) * 3;
   for (let at = (y * width + Math.max(from, 0)) * 3; at <= end; at += 3) {
     data[at] = red;
@@ -44,11 +44,11 @@ function fillRow(canvas: Canvas, y: number, from: number, to: number, colour: Co
 }
 
 /** A filled circle: the midpoint algorithm, a row at a time. */
-export function drawDisc(canvas: Canvas, { x, y }: Point, radius: number, colour: Colour): void {
+export function drawDisc(canvas: Canvas, { x, y }: Point, radius: number, color: Color): void {
   let [error, dx, dy, plus, minus] = [0, radius, 0, 1, 2 * radius - 1];
   while (dx >= dy) {
-    for (const row of [y - dy, y + dy]) fillRow(canvas, row, x - dx, x + dx, colour);
-    for (const row of [y - dx, y + dx]) fillRow(canvas, row, x - dy, x + dy, colour);
+    for (const row of [y - dy, y + dy]) fillRow(canvas, row, x - dx, x + dx, color);
+    for (const row of [y - dx, y + dx]) fillRow(canvas, row, x - dy, x + dy, color);
     dy += 1;
     error += plus;
     plus += 2;
@@ -61,13 +61,7 @@ export function drawDisc(canvas: Canvas, { x, y }: Point, radius: number, colour
 }
 
 /** A line with round ends. */
-export function drawThickLine(
-  canvas: Canvas,
-  from: Point,
-  to: Point,
-  thickness: number,
-  colour: Colour,
-): void {
+export function drawThickLine(canvas: Canvas, from: Point, to: Point, thickness: number, color: Color): void {
   const [dx, dy] = [from.x - to.x, to.y - from.y];
   const length = Math.sqrt(dx * dx + dy * dy);
   if (length > 0) {
@@ -82,10 +76,10 @@ export function drawThickLine(
         { x: b.x - sideX, y: b.y - sideY },
         { x: b.x + sideX, y: b.y + sideY },
       ],
-      colour,
+      color,
     );
   }
-  for (const end of [from, to]) drawDisc(canvas, end, nearest(thickness * half), colour);
+  for (const end of [from, to]) drawDisc(canvas, end, nearest(thickness * half), color);
 }
 
 const scaled = ({ x, y }: Point): Point => ({ x: x * one, y: y * one });
@@ -106,8 +100,8 @@ interface Edge {
 }
 
 /** Outline, then rows from the topmost corner down, between the two edges that cross them. */
-function fillQuadrilateral(canvas: Canvas, corners: readonly Point[], colour: Colour): void {
-  for (const [i, corner] of corners.entries()) outline(canvas, corners.at(i - 1)!, corner, colour);
+function fillQuadrilateral(canvas: Canvas, corners: readonly Point[], color: Color): void {
+  for (const [i, corner] of corners.entries()) outline(canvas, corners.at(i - 1)!, corner, color);
   const xs = corners.map(({ x }) => nearest(x));
   const ys = corners.map(({ y }) => nearest(y));
   const [left, right] = [Math.min(...xs), Math.max(...xs)];
@@ -128,7 +122,7 @@ function fillQuadrilateral(canvas: Canvas, corners: readonly Point[], colour: Co
       continue;
     }
     const [a, b] = [edges[0]!.x, edges[1]!.x];
-    fillRow(canvas, y, nearest(Math.min(a, b)), nearest(Math.max(a, b)), colour);
+    fillRow(canvas, y, nearest(Math.min(a, b)), nearest(Math.max(a, b)), color);
     for (const edge of edges) edge.x += edge.slope;
   }
 }
@@ -153,14 +147,14 @@ function advance(edge: Edge, corners: readonly Point[], y: number, budget: { edg
 }
 
 /** A one-pixel line between fixed-point ends, stepping along its longer axis. */
-function outline(canvas: Canvas, from: Point, to: Point, colour: Colour): void {
+function outline(canvas: Canvas, from: Point, to: Point, color: Color): void {
   const clipped = clip(canvas, from, to);
   if (!clipped) return;
   let [a, b] = clipped;
   const steep = Math.abs(b.x - a.x) <= Math.abs(b.y - a.y);
   if (steep ? b.y < a.y : b.x < a.x) [a, b] = [b, a];
   const [dx, dy] = [b.x - a.x, b.y - a.y];
-  const put = (x: number, y: number): void => fillRow(canvas, y, x, x, colour);
+  const put = (x: number, y: number): void => fillRow(canvas, y, x, x, color);
   put(nearest(b.x), nearest(b.y));
   const steps = whole(steep ? dy : dx);
   const slope = Math.trunc(((steep ? dx : dy) * one) / ((steep ? dy : dx) | 1));

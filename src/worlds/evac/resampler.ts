@@ -1,5 +1,5 @@
 /**
- * A fixed number of learnt questions that read a sequence of any length: Perceiver resampling.
+ * A fixed number of learned questions that read a sequence of any length: Perceiver resampling.
  *
  * Alayrac et al. 2022 (Flamingo), https://arxiv.org/abs/2204.14198. EVAC has two: one reads the first picture's
  * CLIP tokens, one the actions.

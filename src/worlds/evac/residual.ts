@@ -90,7 +90,7 @@ export class ResidualBlock extends Module {
   readonly emb_layers: { readonly "1": Linear };
   readonly out_layers: { readonly "0": GroupNorm; readonly "3": Conv2d };
   readonly skip_connection?: Conv2d;
-  readonly temopral_conv: TimeConvolutions; // so spelt in the checkpoints
+  readonly temopral_conv: TimeConvolutions; // so spelled in the checkpoints
 
   constructor(inputs: number, outputs: number, embedding: number, options: ModuleOptions) {
     super();

@@ -95,11 +95,11 @@ test("a predictor that sees motion learns a hand that coasts, one that does not 
     }
     beginAsIdentity(predictor);
     const parameters = predictor.namedParameters();
-    const optimiser = new AdamW([{ parameters, lr: 0.01 }]);
+    const optimizer = new AdamW([{ parameters, lr: 0.01 }]);
     const off = (): Tensor => walkLoss(predictor, scale, { pose, motion, actions, poses });
     for (let step = 0; step < 200; step++) {
       const gradients = grad([off()], [...parameters.values()]) as Tensor[];
-      optimiser.step(new Map([...parameters.keys()].map((name, i) => [name, gradients[i]!])));
+      optimizer.step(new Map([...parameters.keys()].map((name, i) => [name, gradients[i]!])));
     }
     return Number(off().item());
   });
@@ -120,7 +120,7 @@ test("under measured statistics relative actions have no mean and unit spread; a
 });
 
 test("a simulator's camera shows what lies straight ahead in the middle, and its right on the left", () => {
-  // Half a metre above the table, looking down; its right is the world's x.
+  // Half a meter above the table, looking down; its right is the world's x.
   const camera = pinholeCamera({ position: [0, 0, 0.5], orientation: [1, 0, 0, 0], fovy: 90 }, [64, 64]);
   const [ahead] = projectPose([0, 0, 0, 0, 0, 0, 1, 0], camera, [64, 64]);
   assert.deepEqual([ahead!.x, ahead!.y], [31.5, 31.5]);

@@ -4,7 +4,7 @@
  * v-prediction (Salimans & Ho 2022, https://arxiv.org/abs/2202.00512) on the zero-terminal-SNR schedule that the sampler
  * walks, with clean latents scaled as it rescales them. Like our other small worlds, more lessons at and near pure noise
  * (few denoising steps begin and spend their time there), a little noise on the memory (which at run time is imagined
- * itself), and more weight where something moves or has colour.
+ * itself), and more weight where something moves or has color.
  *
  * Shapes: B windows, M memory frames, C new ones, z latent channels, h w latent positions, N timesteps (1000).
  */

@@ -1,5 +1,5 @@
 /**
- * Draws end-effector poses as EVAC was trained to see them: a disc coloured by the gripper, and three axes.
+ * Draws end-effector poses as EVAC was trained to see them: a disc colored by the gripper, and three axes.
  *
  * Both arms of the robot that EVAC was built for have the same pose in LIBERO, and the right one is drawn last and
  * covers the left one completely: only it is drawn here.
@@ -7,16 +7,16 @@
 import { type Device, type Tensor, tensor } from "#tensor";
 import { type Camera, type Matrix, quaternionMatrix } from "./camera.ts";
 import { reds } from "./colormap.ts";
-import { type Colour, drawDisc, drawThickLine, newCanvas } from "./raster.ts";
+import { type Color, drawDisc, drawThickLine, newCanvas } from "./raster.ts";
 
 /** x y z, quaternion x y z w, gripper. */
 export type Pose = readonly number[];
 
-/** How large things are drawn, and which gripper readings the disc's colours run between. */
+/** How large things are drawn, and which gripper readings the disc's colors run between. */
 export interface Drawing {
   readonly disc_radius: number; // pixels
   readonly axis_thickness: number; // pixels
-  readonly axis_length: number; // metres
+  readonly axis_length: number; // meters
   readonly gripper_range: readonly [number, number];
 }
 
@@ -29,7 +29,7 @@ export const liberoDrawing: Drawing = {
 };
 
 const background = 50;
-const axisColours: readonly Colour[] = [
+const axisColors: readonly Color[] = [
   [255, 0, 255],
   [255, 0, 0],
   [0, 255, 0],
@@ -87,7 +87,7 @@ export function drawPose(
   const grip = (Math.min(Math.max(pose[7]!, low), high) - low) / (high - low);
   drawDisc(canvas, base, drawing.disc_radius, reds(grip));
   for (const [axis, tip] of tips.entries())
-    drawThickLine(canvas, base, tip, drawing.axis_thickness, axisColours[axis]!);
+    drawThickLine(canvas, base, tip, drawing.axis_thickness, axisColors[axis]!);
   return canvas.data;
 }
 

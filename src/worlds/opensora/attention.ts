@@ -64,7 +64,7 @@ export class SelfAttention extends Module {
     const [sequences = 0, tokens = 0, width = 0] = x_NLD.shape;
     const qkv = this.qkv.forward(x_NLD).view([sequences, tokens, 3, this.#heads, width / this.#heads]);
     const [q, k, v] = qkv.permute([2, 0, 3, 1, 4]).unbind(0);
-    const normed = { q: normalise(this.q_norm, q!), k: normalise(this.k_norm, k!), v: v! };
+    const normed = { q: normalize(this.q_norm, q!), k: normalize(this.k_norm, k!), v: v! };
     if (!rotary) return normed;
     return { q: rotateInterleaved(normed.q, rotary), k: rotateInterleaved(normed.k, rotary), v: normed.v };
   }
@@ -106,7 +106,7 @@ export class SelfAttention extends Module {
 }
 
 /** While learning on a GPU, libtorch's fused norm: one kernel each way where the plain operators take twenty. */
-const normalise = (norm: RMSNorm, x_NHLE: Tensor): Tensor =>
+const normalize = (norm: RMSNorm, x_NHLE: Tensor): Tensor =>
   x_NHLE.requiresGrad && x_NHLE.device !== "cpu"
     ? aten._fused_rms_norm(x_NHLE, [x_NHLE.shape.at(-1)!], norm.weight, epsilon)[0]!
     : norm.forward(x_NHLE);

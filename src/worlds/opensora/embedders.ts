@@ -46,7 +46,7 @@ export class ActionEmbedder extends Module {
     return this.fc["2"].forward(silu(this.fc["0"].forward(actions)));
   }
 
-  /** [B, T, D]: a learnt "no action" for every memory frame, then one embedding per action. */
+  /** [B, T, D]: a learned "no action" for every memory frame, then one embedding per action. */
   forward(actions_BCA: Tensor): Tensor {
     const embedded = this.embed(actions_BCA);
     const [batch = 0, , width = 0] = embedded.shape;

@@ -49,7 +49,7 @@ class FinalLayer extends Module {
   }
 
   /**
-   * Condition frames are normalised twice, as in the reference, which overwrites x before its second branch.
+   * Condition frames are normalized twice, as in the reference, which overwrites x before its second branch.
    * Their output is thrown away; it is computed so that whole outputs can be compared.
    */
   forward(x_BTSD: Tensor, time_BD: Tensor, mixed?: { clean_BD: Tensor; noisy_BT11: Tensor }): Tensor {

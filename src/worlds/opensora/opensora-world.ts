@@ -3,7 +3,7 @@
  *
  * A chunk is one rectified-flow sampling of [memory, noise], conditioned on the actions; the last imagined
  * latents become the memory without another encoding, so only the frames that a policy will see are decoded.
- * Actions are normalised by the 1st and 99th percentile of the world's own training data, without clipping.
+ * Actions are normalized by the 1st and 99th percentile of the world's own training data, without clipping.
  *
  * Shapes: B episodes, M memory frames, C new frames, A action size, z latent channels, h w latent positions.
  */
@@ -85,7 +85,7 @@ export class OpenSoraWorld implements World {
       const memory_BzMhw = stack(gatherMemory(memories, "latents"));
       const [z = 0, h = 0, w = 0] = this.#latentShape();
       const start = noise.draw("latents", slots, [z, this.chunk, h, w]).to({ device: memory_BzMhw.device });
-      const told_BCA = this.normalise(actions.to({ device: memory_BzMhw.device }));
+      const told_BCA = this.normalize(actions.to({ device: memory_BzMhw.device }));
       const new_BzChw = this.#sample(memory_BzMhw, start, told_BCA, watch);
       const window = cat([memory_BzMhw, new_BzChw], 2);
       const kept = window.narrow(2, this.chunk, this.parts.memoryFrames);
@@ -107,7 +107,7 @@ export class OpenSoraWorld implements World {
   }
 
   /** To [-1, 1] at the data's percentiles; values beyond them stay beyond. */
-  normalise(actions_BCA: Tensor): Tensor {
+  normalize(actions_BCA: Tensor): Tensor {
     const { low, high } = this.parts.statistics;
     const place = { device: actions_BCA.device };
     const span = tensor(

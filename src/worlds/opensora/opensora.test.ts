@@ -33,9 +33,9 @@ test("while it learns, the denoiser says of new frames what it says otherwise, w
     denoiser.learn(latents, time, actions, 4),
   ];
   assert.ok(Number(ways[0]!.sub(ways[1]!).abs().max().item()) < 1e-5);
-  const [whole, learnt] = ways.map((out) => grad([out.square().sum()], leaves)) as [Tensor[], Tensor[]];
+  const [whole, learned] = ways.map((out) => grad([out.square().sum()], leaves)) as [Tensor[], Tensor[]];
   for (const [i, [name]] of weights.entries()) {
-    const [a, b] = [whole[i]!, learnt[i]!];
+    const [a, b] = [whole[i]!, learned[i]!];
     const off = Number(a.sub(b).norm().item()) / Number(a.norm().add(1e-6).item());
     assert.ok(off < 1e-3, `${name} is off by ${off}`);
   }
@@ -61,7 +61,7 @@ test("actions are spread to [-1, 1] at the statistics and keep going beyond them
   const own = new OpenSoraWorld({ ...world.parts, statistics: { low, high } });
   assert.deepEqual(
     own
-      .normalise(full([1, 1, 7], 4))
+      .normalize(full([1, 1, 7], 4))
       .toArray()
       .slice(0, 3),
     [1, 2, 7],

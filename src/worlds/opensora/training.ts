@@ -4,7 +4,7 @@
  * Rectified flow, https://arxiv.org/abs/2209.03003, with a logit-normal spread of times (Esser et al. 2024,
  * https://arxiv.org/abs/2403.03206). Three additions that made small worlds follow actions: a share of samples at pure
  * noise (where every imagination begins), a little noise on the memory (which at run time is imagined itself), and
- * more weight where something moves or has colour.
+ * more weight where something moves or has color.
  *
  * Shapes: B windows, z latent channels, M memory frames, C new ones, h w latent positions, A action size.
  */
@@ -15,7 +15,7 @@ import type { STDiT3 } from "./model.ts";
 export interface WindowBatch {
   readonly memory: Tensor; // [B, z, M, h, w]
   readonly fresh: Tensor; // [B, z, C, h, w]
-  readonly actions: Tensor; // normalised, [B, C, A]
+  readonly actions: Tensor; // normalized, [B, C, A]
   /** How much a place matters besides its motion: in [0, 1], [B, 1, C, h, w]. */
   readonly emphasis?: Tensor;
 }

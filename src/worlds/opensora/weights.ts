@@ -74,6 +74,6 @@ export function readStatistics(path: string, actionSize: number): ActionStatisti
   }
   const flat = low.findIndex((value, i) => !(high[i]! > value));
   if (flat >= 0)
-    throw new UserError(`${path}: q99 does not exceed q01 for action ${flat}, so it cannot be normalised`);
+    throw new UserError(`${path}: q99 does not exceed q01 for action ${flat}, so it cannot be normalized`);
   return { low, high };
 }

@@ -53,13 +53,13 @@ export function sideBySide(
   const joined = past && look > 0 ? cat([asLast(past), x_BTHWC], 1) : x_BTHWC;
   const missing = look > 0 ? look - (past?.shape[2] ?? 0) : 0;
   const alone = joined.shape[1] === 1 && missing === seen - 1;
-  const frames = alone ? joined : neighbours(joined, missing, seen, stride);
+  const frames = alone ? joined : neighbors(joined, missing, seen, stride);
   const weight = alone ? weight_OhwKC.narrow(3, seen - 1, 1) : weight_OhwKC;
   return fromLast(overPictures(frames, weight, bias_O, border));
 }
 
 /** [B, T, H, W, C] to [B, T', H, W, K·C], after `missing` frames of zeros. */
-function neighbours(x_BTHWC: Tensor, missing: number, seen: number, stride: number): Tensor {
+function neighbors(x_BTHWC: Tensor, missing: number, seen: number, stride: number): Tensor {
   if (seen === 1) return x_BTHWC;
   const fused =
     stride === 1 && seen === 3 && fusedFrameTaps(x_BTHWC.flatten(2, 3), { missing, standIn: "zeros" });

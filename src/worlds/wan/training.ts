@@ -21,7 +21,7 @@ export interface VideoLesson {
 export interface VideoTraining {
   readonly squared_weight: number;
   readonly latent_weight: number; // pull of latents towards zero
-  readonly latent_noise: number; // added before decoding, so that neighbours decode alike
+  readonly latent_noise: number; // added before decoding, so that neighbors decode alike
   readonly detail_weight: number; // of pixels that stand out, see `detail.ts`
 }
 

@@ -1,5 +1,5 @@
 /**
- * How Wan's autoencoder changes size: learnt resampling, beside shortcuts that only move numbers around.
+ * How Wan's autoencoder changes size: learned resampling, beside shortcuts that only move numbers around.
  *
  * Shapes: B videos, C channels, T pictures of the piece, H W positions; t s factors over time and space.
  */
@@ -94,7 +94,7 @@ interface Factors {
   readonly space: number;
 }
 
-/** Folds t·s·s neighbours into channels and averages groups of them down to the wanted number. */
+/** Folds t·s·s neighbors into channels and averages groups of them down to the wanted number. */
 export function averageDown(x_BCTHW: Tensor, channels: number, { time, space }: Factors): Tensor {
   const missing = (time - (x_BCTHW.shape[2]! % time)) % time;
   const x = aten.constant_pad_nd(x_BCTHW, [0, 0, 0, 0, missing, 0], 0);
@@ -108,9 +108,9 @@ export function averageDown(x_BCTHW: Tensor, channels: number, { time, space }: 
 }
 
 /**
- * Adds x, with its channels repeated and unfolded over t·s·s neighbours; a stream's first picture stays alone.
+ * Adds x, with its channels repeated and unfolded over t·s·s neighbors; a stream's first picture stays alone.
  *
- * Where the repeats fill whole axes, neighbours are the same numbers, and broadcasting them spares a large copy.
+ * Where the repeats fill whole axes, neighbors are the same numbers, and broadcasting them spares a large copy.
  */
 export function addDuplicated(
   learnt_BCTHW: Tensor,

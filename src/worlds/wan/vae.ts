@@ -1,7 +1,7 @@
 /**
  * Wan 2.2's video autoencoder: 16 times smaller on each side, 4 times shorter, 48 channels, causal in time.
  *
- * Wan team 2025, https://arxiv.org/abs/2503.20314. Encoding gives the mean of the posterior, normalised per channel.
+ * Wan team 2025, https://arxiv.org/abs/2503.20314. Encoding gives the mean of the posterior, normalized per channel.
  * Three levels instead of the published four make latents 8 times smaller on each side, for small pictures.
  * The encoder is fed picture 0, then four at a time; the decoder one latent frame at a time. Small pictures go in two pieces,
  * the first and all others: the same sums, in a fraction of the launches.
@@ -37,8 +37,8 @@ class DownStage extends Module {
   }
 
   stream(x_BCTHW: Tensor, cache: StreamCache): Tensor {
-    const learnt = this.downsamples.reduce((x, layer) => layer.stream(x, cache), x_BCTHW);
-    return learnt.add(averageDown(x_BCTHW, this.#stage.outputs, factors(this.#stage)));
+    const learned = this.downsamples.reduce((x, layer) => layer.stream(x, cache), x_BCTHW);
+    return learned.add(averageDown(x_BCTHW, this.#stage.outputs, factors(this.#stage)));
   }
 }
 
@@ -56,9 +56,9 @@ class UpStage extends Module {
   }
 
   stream(x_BCTHW: Tensor, cache: StreamCache): Tensor {
-    const learnt = this.upsamples.reduce((x, layer) => layer.stream(x, cache), x_BCTHW);
-    if (!this.#stage.overSpace) return learnt;
-    return addDuplicated(learnt, x_BCTHW, factors(this.#stage), cache.first);
+    const learned = this.upsamples.reduce((x, layer) => layer.stream(x, cache), x_BCTHW);
+    if (!this.#stage.overSpace) return learned;
+    return addDuplicated(learned, x_BCTHW, factors(this.#stage), cache.first);
   }
 }
 
@@ -234,7 +234,7 @@ function laidOut(x: Tensor): Tensor {
   return fusable(asLast(last)) ? last : x;
 }
 
-/** Each 2×2 of pixels becomes channels: colour, then column, then row. */
+/** Each 2×2 of pixels becomes channels: color, then column, then row. */
 function foldPixels(x_BCTHW: Tensor): Tensor {
   const [batch = 0, channels = 0, pictures = 0, height = 0, width = 0] = x_BCTHW.shape;
   return x_BCTHW

@@ -3,7 +3,7 @@
  *
  * A chunk encodes those five pictures, samples a window of thirteen by flow matching with the condition
  * re-imposed after every step, and decodes it; the last eight pictures are new. Pictures pass through bytes on
- * the way in and out, truncated as in the reference. Actions enter as the simulator gets them, not normalised.
+ * the way in and out, truncated as in the reference. Actions enter as the simulator gets them, not normalized.
  *
  * Shapes: B episodes, M memory pictures (5), C new ones (8), N = M + C, A action size, z latent channels,
  * F latent frames, h w latent positions.

@@ -4,9 +4,9 @@
  * In closed loop positions differ in their last bits, which rarely moves a pixel; when it does, the picture
  * is drawn once more from the recorded positions, and that one must be equal.
  *
- * One exception, for scenes with an sRGB texture: recordings from another machine were off by up to 2 grey levels on
+ * One exception, for scenes with an sRGB texture: recordings from another machine were off by up to 2 gray levels on
  * such textures, while Python MuJoCo on this machine gave our bytes. The likely cause, inferred and not proven, is Mesa's
- * use of the processor's approximate reciprocal square root. 4 grey levels are allowed there.
+ * use of the processor's approximate reciprocal square root. 4 gray levels are allowed there.
  */
 
 import { readPng } from "#formats";
@@ -38,7 +38,7 @@ export function* compareFrames(recording: Recording, built: Built): Generator<Pa
         worst = Math.max(...wanted.map((frame) => differing(frame, renderer.render(recorded, frame.camera))));
       }
       found.push({
-        name: `frames of step ${step}: grey levels apart`,
+        name: `frames of step ${step}: gray levels apart`,
         ok: worst <= tolerance,
         worst,
         tolerance,

@@ -29,7 +29,7 @@ export function comparePi0Gradients(
 /** PPO's clipped objective with fixed advantages, a value term and an entropy bonus, as inputs.json spells it. */
 function recordedLoss(it: Pi0Case, policy: Pi0Policy, inputs: ForwardInputs): Tensor {
   const { device } = policy;
-  const now = policy.evaluate({ forwardInputs: inputs }, { entropy: "learnt" });
+  const now = policy.evaluate({ forwardInputs: inputs }, { entropy: "learned" });
   const advantages = it.inputs.get("advantages")!.to({ device });
   const ratio = now.logProbs.sub(it.inputs.get("old_logprobs")!.to({ device })).exp();
   const gain = ratio.mul(advantages).minimum(ratio.clamp(0.8, 1.2).mul(advantages));

@@ -54,10 +54,10 @@ function compareChains(it: Pi0Case, policy: Pi0Policy, inputs: ForwardInputs, ch
       check("actions_model", () => chain.stages_BNHA.select(1, N), "logits");
       check("prev_logprobs", () => cut(chain.logProbs_BHA), "logprobs");
       if (chain.ofAllSteps_B1) check("prev_values", () => chain.ofAllSteps_B1!, "values");
-      const judged = policy.evaluate({ forwardInputs: inputs }, { entropy: "learnt" });
+      const judged = policy.evaluate({ forwardInputs: inputs }, { entropy: "learned" });
       check("logprobs", () => judged.logProbs, "logprobs");
       if (judged.values) check("values", () => judged.values!, "values");
-      // Of noise that is not learnt the reference says 0, and we nothing.
+      // Of noise that is not learned the reference says 0, and we nothing.
       check("entropy", () => judged.entropy?.mean([1, 2]) ?? judged.logProbs.mean([1, 2]).mul(0), "logprobs");
       const ode = (steps: number): Tensor => {
         const certain = certainSteps(noise[0]!.size(0), steps).to({ device });

@@ -33,7 +33,7 @@ function recordedLoss(it: PrismaticCase, policy: PrismaticPolicy, inputs: Forwar
   const withEntropy = it.outputs.has("entropy");
   const now = policy.evaluate(
     { forwardInputs: inputs },
-    { temperature, topK, entropy: withEntropy ? "learnt" : undefined },
+    { temperature, topK, entropy: withEntropy ? "learned" : undefined },
   );
   const advantages = it.inputs.get("advantages")!.to({ device });
   const ratio = now.logProbs.flatten(1).sub(it.inputs.get("old_logprobs")!.to({ device })).exp();

@@ -50,7 +50,7 @@ function compareAnswers(
   const { temperature, topK } = it;
   scope(() =>
     noGrad(() => {
-      const judged = policy.evaluate({ forwardInputs: inputs }, { temperature, topK, entropy: "learnt" });
+      const judged = policy.evaluate({ forwardInputs: inputs }, { temperature, topK, entropy: "learned" });
       for (const name of ["logprobs", "prev_logprobs"]) {
         const theirs = it.outputs.get(name);
         if (theirs) comparison.absolute(name, judged.logProbs, theirs, "logprobs");

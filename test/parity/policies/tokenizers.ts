@@ -1,7 +1,7 @@
 /**
  * Recorded token ids of the reference's tokenizers against ours, where somebody has the tokenizer files.
  *
- * `tokenizer_golden.json` lists prompts with their ids. Llama's licence keeps its tokenizer out of this repository, so the
+ * `tokenizer_golden.json` lists prompts with their ids. Llama's license keeps its tokenizer out of this repository, so the
  * check runs only when a tokenizer.json lies in one of the folders named below, beside the recording.
  */
 import { existsSync, readFileSync } from "node:fs";

@@ -13,7 +13,7 @@ export type { ParityCase };
 export const tolerances = {
   forward: 1e-4,
   latents: 1e-3,
-  grey: 1, // of 256 levels
+  gray: 1, // of 256 levels
   exact: 0,
 } as const;
 

@@ -24,7 +24,7 @@ export function comparePoseDrawing(cases: Cases, world: EvacWorld, io: Recorded)
     .unsqueeze(1);
   cases.compare("pose drawing", ours, theirs, tolerances.exact);
   cases.compare(
-    "colour scale",
+    "color scale",
     tensor(redsTable.map((row) => [...row])),
     get(io, "lut_greens_reds").narrow(1, 3, 3),
     tolerances.exact,

@@ -16,7 +16,7 @@ import { comparePoseDrawing } from "./evac-poses.ts";
 import { compareSchedule } from "./evac-schedule.ts";
 import { RecordedNoise } from "./recorded-noise.ts";
 import { compareReward } from "./reward.ts";
-import { chunkCount, grey, playRollout } from "./rollout.ts";
+import { chunkCount, gray, playRollout } from "./rollout.ts";
 
 type Tiny = { size: number; steps: number; clipw: number; clipl: number };
 
@@ -155,7 +155,7 @@ function comparePredictor(cases: Cases, file: (name: string) => string): void {
   const [action, pose] = [get(io, "delta"), get(io, "prev")];
   cases.compare("action predictor", predictor.forward(action, pose), get(io, "forward"), tolerances.forward);
   const scaled = predictor.forwardScaled(action, pose, scale!);
-  cases.compare("action predictor, normalised", scaled, get(io, "get_ee_pose"), tolerances.forward);
+  cases.compare("action predictor, normalized", scaled, get(io, "get_ee_pose"), tolerances.forward);
 }
 
 /** Everything that the first chunk of the recorded rollout was conditioned on. */
@@ -220,7 +220,7 @@ async function compareRollout(cases: Cases, world: EvacWorld, folder: string): P
         tolerances.latents,
       );
       const theirs = get(recording, `c${c}_frames`).squeeze(2).transpose(1, 2);
-      cases.compare(`rollout chunk ${c} frames`, grey(frames), grey(theirs), tolerances.grey);
+      cases.compare(`rollout chunk ${c} frames`, gray(frames), gray(theirs), tolerances.gray);
     },
   );
 }

@@ -13,7 +13,7 @@ import { rectifiedFlowSteps } from "../../../src/worlds/opensora/schedule.ts";
 import { Cases, get, type ParityCase, recorded, tolerances } from "./case.ts";
 import { RecordedNoise } from "./recorded-noise.ts";
 import { compareReward } from "./reward.ts";
-import { chunkCount, grey, playRollout } from "./rollout.ts";
+import { chunkCount, gray, playRollout } from "./rollout.ts";
 import { timesOf } from "./time-waves.ts";
 
 export async function compareOpenSora(folder: string, prefix: string): Promise<ParityCase[]> {
@@ -136,7 +136,7 @@ async function compareRollout(cases: Cases, world: OpenSoraWorld, folder: string
     recording,
     { world, rewardModel, starts, noise, ids },
     (c, { latents, frames }) => {
-      const actions = world.normalise(get(recording, `c${c}_policy_action`));
+      const actions = world.normalize(get(recording, `c${c}_policy_action`));
       cases.compare(
         `rollout chunk ${c} actions`,
         actions,
@@ -150,7 +150,7 @@ async function compareRollout(cases: Cases, world: OpenSoraWorld, folder: string
         tolerances.latents,
       );
       const theirs = get(recording, `c${c}_images`).squeeze(2).transpose(1, 2);
-      cases.compare(`rollout chunk ${c} frames`, grey(frames), grey(theirs), tolerances.grey);
+      cases.compare(`rollout chunk ${c} frames`, gray(frames), gray(theirs), tolerances.gray);
     },
   );
 }

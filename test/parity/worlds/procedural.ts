@@ -42,7 +42,7 @@ function fnv1a(text: string): number {
   return hash;
 }
 
-/** murmur3's finaliser. */
+/** murmur3's finalizer. */
 function mix(value: number): number {
   let h = value;
   h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);

@@ -64,14 +64,14 @@ export async function playRollout(
     },
   });
   const observation = await env.reset({ ids });
-  cases.compare("rollout first picture", observation.mainImages, get(recording, "obs0"), tolerances.grey);
+  cases.compare("rollout first picture", observation.mainImages, get(recording, "obs0"), tolerances.gray);
   for (let c = 0; c < chunks; c++) {
     steps = [];
     const step = await env.step(get(recording, `c${c}_policy_action`));
     check(c, { steps, ...seen! });
     const chunk = (name: string): string => `rollout chunk ${c} ${name}`;
     const theirs = (name: string): Tensor => get(recording, `c${c}_${name}`);
-    cases.compare(chunk("pictures"), step.observation.mainImages, theirs("main_images"), tolerances.grey);
+    cases.compare(chunk("pictures"), step.observation.mainImages, theirs("main_images"), tolerances.gray);
     cases.compare(chunk("success probabilities"), opinions!, theirs("reward_prob"), tolerances.latents);
     cases.compare(chunk("rewards"), step.rewards, theirs("rewards"), tolerances.exact);
     cases.compare(chunk("terminations"), step.terminated, theirs("term"), tolerances.exact);
@@ -91,4 +91,4 @@ export async function playRollout(
 }
 
 /** Frames as the bytes a policy would see. */
-export const grey = (frames: Tensor): Tensor => toBytes(frames);
+export const gray = (frames: Tensor): Tensor => toBytes(frames);

@@ -147,6 +147,6 @@ async function compareRollout(
     cases.compare(`rollout chunk ${c} latents of every step`, stack(steps), theirs, tolerances.latents);
     const bytes = get(recording, `c${c}_frames`).narrow(1, world.parts.memoryFrames, world.chunk);
     const ours = frames.add(1).mul(127.5).round().to({ dtype: "uint8" }).permute([0, 1, 3, 4, 2]);
-    cases.compare(`rollout chunk ${c} frames`, ours, bytes, tolerances.grey);
+    cases.compare(`rollout chunk ${c} frames`, ours, bytes, tolerances.gray);
   });
 }

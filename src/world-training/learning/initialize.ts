@@ -8,7 +8,7 @@
 import type { Module } from "#nn";
 import { Generator, noGrad, randn, scope, type Tensor, tensor } from "#tensor";
 
-export function initialise(
+export function initialize(
   module: Module,
   seed: number,
   silent: (name: string) => boolean = () => false,
