@@ -1,6 +1,5 @@
 /** The door to libtorch: tensors, their operators, gradients, lifetimes, devices and collectives. */
 
-export type { DeviceMemory } from "./addon.ts";
 export { aten } from "./aten.ts";
 export {
   arange,
