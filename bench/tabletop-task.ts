@@ -1,14 +1,13 @@
 /** A task of a suite with its expert and, if wanted, its camera: what the tabletop bench runs. */
 
 import { Mt19937 } from "#random";
-import { Renderer } from "../src/mujoco/index.ts";
 import { readBddl } from "../src/simulators/engine/bddl.ts";
 import { drawScene } from "../src/simulators/engine/draw-scene.ts";
+import { PackCamera } from "../src/simulators/engine/pack-camera.ts";
 import { assembleScene } from "../src/simulators/engine/scene.ts";
 import { SceneSimulation } from "../src/simulators/engine/scene-simulation.ts";
 import { beginEpisode, type EpisodeResult, runEpisode } from "../src/simulators/experts/episode.ts";
-import { expertKit } from "../src/simulators/experts/kits.ts";
-import { TaskExpert } from "../src/simulators/experts/task-expert.ts";
+import { makeExpert } from "../src/simulators/make-expert.ts";
 import { findSuite } from "../src/simulators/suites.ts";
 
 const chunk = 8;
@@ -25,7 +24,7 @@ export function openTask(suite: string, index: number, pictureSize = 0): BenchTa
   const task = tasks[index]!;
   const scene = assembleScene(pack, readBddl(pack.resolve(task.bddl)));
   const world = new SceneSimulation(scene, SceneSimulation.compile(scene));
-  const expert = new TaskExpert(scene, expertKit(pack.name));
+  const expert = makeExpert(world);
   const { data, width, count } = pack.readInitStates(task);
   const camera = pictureSize > 0 ? cameraOf(world, pictureSize) : () => {};
   return {
@@ -42,11 +41,7 @@ export function openTask(suite: string, index: number, pictureSize = 0): BenchTa
 }
 
 function cameraOf(world: SceneSimulation, size: number): () => void {
-  const renderer = new Renderer(world.simulation.model, {
-    width: size,
-    height: size,
-    geomGroups: [false, true],
-  });
-  const pixels = new Uint8Array(3 * size * size);
-  return () => renderer.render(world.simulation, "agentview", pixels);
+  const { simulation, scene } = world;
+  const camera = new PackCamera(simulation.model, scene.pack.sights, { width: size, height: size });
+  return () => camera.main(simulation);
 }

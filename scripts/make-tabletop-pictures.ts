@@ -7,7 +7,6 @@ import { readBddl } from "../src/simulators/engine/bddl.ts";
 import { assembleScene } from "../src/simulators/engine/scene.ts";
 import { SceneSimulation } from "../src/simulators/engine/scene-simulation.ts";
 import { beginEpisode } from "../src/simulators/experts/episode.ts";
-import { sceneTruth } from "../src/simulators/experts/scene-truth.ts";
 import { tabletopKit } from "../src/simulators/experts/tabletop-kit.ts";
 import { TaskExpert } from "../src/simulators/experts/task-expert.ts";
 import { tabletopPack } from "../src/simulators/tabletop/pack.ts";
@@ -82,9 +81,8 @@ function draw({ task, start, steps }: Shot, camera: string, size: number): Uint8
   const { data, width } = pack.readInitStates(entry);
   world.resetWithPoses(fixturePoses(scene.objects.map(({ name }) => name)));
   beginEpisode(world, data.subarray(start * width, (start + 1) * width));
-  const expert = new TaskExpert(scene, tabletopKit);
-  const truth = sceneTruth(world);
-  for (let step = 0; step < steps; step++) world.step(expert.act(truth));
+  const expert = new TaskExpert(world, tabletopKit);
+  for (let step = 0; step < steps; step++) world.step(expert.act());
   using renderer = new Renderer(world.simulation.model, {
     width: size,
     height: size,

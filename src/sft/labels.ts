@@ -96,9 +96,10 @@ function observe(
 ): Observation {
   const index = tensor(BigInt64Array.from(rows, BigInt));
   const pick = (name: string): Tensor => shard.get(name)!.indexSelect(0, index);
+  const wrists = (images: Tensor): Tensor => (images.ndim === 4 ? images.unsqueeze(1) : images); // [B, hands, H, W, 3]
   return {
     mainImages: pick("main_images"),
-    ...(shard.has("wrist_images") && { wristImages: pick("wrist_images").unsqueeze(1) }),
+    ...(shard.has("wrist_images") && { wristImages: wrists(pick("wrist_images")) }),
     states: pick("states"),
     taskDescriptions: sentences,
   };

@@ -24,6 +24,7 @@ export interface DatasetStatistics {
 }
 
 export function demonstrationStatistics(sets: readonly Demonstrations[]): DatasetStatistics {
+  const actionSize = handActionSize * Math.max(1, ...sets.map(({ info }) => info.hands ?? 1));
   const columns: number[][] = Array.from({ length: actionSize }, () => []);
   let episodes = 0;
   for (const set of sets) {
@@ -37,8 +38,8 @@ export function demonstrationStatistics(sets: readonly Demonstrations[]): Datase
   }
   if (episodes === 0)
     throw new UserError("the demonstrations hold no successful episode: no statistics to take");
-  const opening = columns[actionSize - 1]!.map((command) => (1 - command) / 2);
-  const described = [...columns.slice(0, -1), opening].map(describe);
+  const opening = (commands: readonly number[]) => commands.map((command) => (1 - command) / 2);
+  const described = columns.map((column, i) => describe(isGripper(i) ? opening(column) : column));
   const field = (name: keyof ReturnType<typeof describe>): number[] => described.map((one) => one[name]);
   return {
     action: {
@@ -48,14 +49,16 @@ export function demonstrationStatistics(sets: readonly Demonstrations[]): Datase
       max: field("max"),
       mean: field("mean"),
       std: field("std"),
-      mask: described.map((_, i) => i < actionSize - 1),
+      mask: described.map((_, i) => !isGripper(i)),
     },
-    num_transitions: opening.length,
+    num_transitions: columns[0]!.length,
     num_trajectories: episodes,
   };
 }
 
-const actionSize = 7;
+/** Of each hand: translation, rotation, gripper. */
+const handActionSize = 7;
+const isGripper = (i: number): boolean => i % handActionSize === handActionSize - 1;
 
 function describe(values: readonly number[]) {
   const sorted = Float64Array.from(values).sort();

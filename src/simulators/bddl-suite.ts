@@ -7,6 +7,7 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, isAbsolute, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { Mt19937 } from "#random";
 import { UserError } from "#registry";
 import { readBddl } from "./engine/bddl.ts";
 import type { AssetPack, InitStates, TaskEntry } from "./engine/pack.ts";
@@ -14,7 +15,7 @@ import { assembleScene } from "./engine/scene.ts";
 import { SceneSimulation } from "./engine/scene-simulation.ts";
 import { storedStartSeed } from "./starts/start-seeds.ts";
 import type { SuiteEntry } from "./suites.ts";
-import { makeStarts } from "./tabletop/make-starts.ts";
+import { drawStart } from "./tabletop/make-starts.ts";
 import { tabletopPack } from "./tabletop/pack.ts";
 
 export interface BddlSuite {
@@ -68,11 +69,12 @@ function drawStarts(pack: AssetPack, task: TaskEntry, count: number): InitStates
   const scene = assembleScene(pack, readBddl(task.bddl));
   using world = new SceneSimulation(scene, SceneSimulation.compile(scene));
   const index = Object.values(pack.suites).flat().indexOf(task);
-  const rows = makeStarts(world, { count, seed: storedStartSeed(index, 0), mirrorOdd: false });
   const { qpos, qvel } = world.simulation;
   const width = 1 + qpos.length + qvel.length;
   const data = new Float64Array(count * width);
-  for (let start = 0; start < count; start++)
-    data.set(rows.subarray(start * qpos.length, (start + 1) * qpos.length), start * width + 1);
+  for (let start = 0; start < count; start++) {
+    const positions = drawStart(world, new Mt19937(storedStartSeed(index, start)), false);
+    data.set(Float32Array.from(positions), start * width + 1); // as precise as stored ones
+  }
   return { count, width, data };
 }

@@ -3,21 +3,21 @@ export { bddlSuite } from "./bddl-suite.ts";
 export { pictureSide, settleSteps } from "./bounds.ts";
 export { type BddlTask, readBddl } from "./engine/bddl.ts";
 export { drawScene } from "./engine/draw-scene.ts";
+export { actionSizeOf, handsOf, restAction } from "./engine/hands.ts";
 export type { InitStates } from "./engine/pack.ts";
+export { PackCamera } from "./engine/pack-camera.ts";
 export type { Condition } from "./engine/predicates.ts";
 export { robotState, robotStateSize } from "./engine/robot-state.ts";
 export { assembleScene, type Scene } from "./engine/scene.ts";
-export { actionSize, SceneSimulation } from "./engine/scene-simulation.ts";
-export { turnPicture } from "./engine/turned-picture.ts";
+export { SceneSimulation } from "./engine/scene-simulation.ts";
 export { runEpisode } from "./experts/episode.ts";
-export { expertKit } from "./experts/kits.ts";
+export type { SceneExpert } from "./experts/expert.ts";
 export { drawMistakes, type MistakeOptions } from "./experts/mistakes.ts";
 export { ActionNoise, type NoiseOptions } from "./experts/noise.ts";
-export { sceneTruth } from "./experts/scene-truth.ts";
-export { TaskExpert } from "./experts/task-expert.ts";
 export { liberoFolder } from "./libero/folder.ts";
 export { liberoPack } from "./libero/pack.ts";
 export { prepareLibero } from "./libero/prepare/prepare.ts";
+export { makeExpert } from "./make-expert.ts";
 export type { ChunkWatcher, PlayedChunk } from "./slots/chunk-watcher.ts";
 export {
   type EpisodeAccount,

@@ -15,30 +15,45 @@ import { tabletopSuites } from "./tabletop/suites.ts";
 export interface SuiteEntry {
   readonly tasks: readonly TaskEntry[];
   readonly makePack: () => AssetPack;
+  /** Of the robot; one where it is absent. */
+  readonly hands?: number;
+  /** Control steps within which an expert solves a task, with room for a second try; 60 where it is absent. */
+  readonly expertSteps?: number;
 }
 
 export interface Suite {
   readonly name: string;
   readonly pack: AssetPack;
   readonly tasks: readonly TaskEntry[];
+  readonly expertSteps: number;
 }
 
-const entriesOf = (all: Readonly<Record<string, readonly TaskEntry[]>>, makePack: () => AssetPack) =>
-  Object.entries(all).map(([name, tasks]): [string, SuiteEntry] => [name, { tasks, makePack }]);
+type About = Omit<SuiteEntry, "tasks">;
+const entriesOf = (all: Readonly<Record<string, readonly TaskEntry[]>>, about: (suite: string) => About) =>
+  Object.entries(all).map(([name, tasks]): [string, SuiteEntry] => [name, { tasks, ...about(name) }]);
 
 export const suites = new Catalog<SuiteEntry>(
   "suite",
-  Object.fromEntries([...entriesOf(tabletopSuites, tabletopPack), ...entriesOf(liberoSuites, liberoPack)]),
+  Object.fromEntries([
+    ...entriesOf(tabletopSuites, (name) => ({
+      makePack: tabletopPack,
+      expertSteps: name === "tabletop_long" ? 120 : 60,
+    })),
+    ...entriesOf(liberoSuites, () => ({ makePack: liberoPack, expertSteps: 300 })), // a slower arm
+  ]),
 );
 
 const made = new Map<string, AssetPack>();
 
-/** Every suite that can be named, in the order in which they are offered. */
-export const suiteNames = (): string[] => suites.entries().map(([name]) => name);
+/** Every suite that can be named, in the order in which they are offered; with `hands`, those for a robot with so many. */
+export const suiteNames = (hands?: number): string[] =>
+  suites
+    .entries()
+    .flatMap(([name, entry]) => (hands === undefined || (entry.hands ?? 1) === hands ? [name] : []));
 
 export function findSuite(name: string): Suite {
-  const { tasks, makePack } = suites.find(name);
+  const { tasks, makePack, expertSteps = 60 } = suites.find(name);
   const pack = made.get(name) ?? makePack();
   made.set(name, pack);
-  return { name, pack, tasks };
+  return { name, pack, tasks, expertSteps };
 }

@@ -77,6 +77,7 @@ export function testPack(): AssetPack & { readonly folder: string; remove(): voi
     },
     robots: {
       arm: {
+        kind: "arm",
         xml: "arm.xml",
         mount: { xml: "mount.xml", topOffset: [0, 0, 0.0625] },
         gripper: { xml: "grip.xml", initialJointPositions: [], closingSigns: [], speed: 0.01 },
@@ -86,10 +87,19 @@ export function testPack(): AssetPack & { readonly folder: string; remove(): voi
         jointDamping: [0.7],
         jointFrictionLoss: [0.1],
         jointArmature: [9],
+        stiffness: 150,
       },
     },
     suites: {},
-    control: { substeps: 25, stiffness: 150, staleFirstStep: false, settleSteps: 0, observation: "last" },
+    control: {
+      period: 0.05,
+      substeps: 25,
+      staleFirstStep: false,
+      settleSteps: 0,
+      observation: "last",
+      holdSteps: 1,
+    },
+    sights: { main: "front", wrists: [], turn: "half", geomGroups: [false, true], shadows: true },
     film: { overview: "front", geomGroups: [false, true] },
     placementQuaternion: "wxyz",
     resolve: (file) => join(folder, file),

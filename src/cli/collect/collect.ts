@@ -12,7 +12,7 @@ import {
   shardCollectorProgram,
   shardPath,
 } from "#recordings";
-import { findSuite, startSeed } from "#simulators";
+import { findSuite, handsOf, startSeed } from "#simulators";
 
 export interface CollectRequest {
   readonly settings: CollectSettings;
@@ -86,7 +86,8 @@ export function planEpisodes({
 }
 
 function divide({ settings, out }: CollectRequest, jobs: readonly EpisodeJob[]): ShardJob[] {
-  const frameBytes = settings.size ** 2 * 3 * (settings.wrist ? 2 : 1);
+  const wrists = settings.wrist ? handsOf(findSuite(settings.suite).pack) : 0;
+  const frameBytes = settings.size ** 2 * 3 * (1 + wrists);
   const perShard = Math.max(1, Math.min(64, Math.floor(shardBytes / (frameBytes * settings.max_steps))));
   const count = Math.ceil(jobs.length / perShard);
   return Array.from({ length: count }, (_, index) => ({
@@ -106,7 +107,8 @@ function describe({ settings, tasks, episodesPerTask }: CollectRequest, shards: 
     width: settings.size,
     height: settings.size,
     wrist: settings.wrist,
-    fps: 20,
+    ...(handsOf(pack) > 1 && { hands: handsOf(pack) }),
+    fps: Math.round(1 / pack.control.period),
     shards,
     settings: { ...settings, tasks: [...tasks], episodes_per_task: episodesPerTask },
   };

@@ -5,7 +5,7 @@ import { parseArgs } from "node:util";
 import { counted } from "#metrics";
 import { type CollectSettings, collectSettingsSchema } from "#recordings";
 import { UserError } from "#registry";
-import { findSuite, suiteNames } from "#simulators";
+import { findSuite, handsOf, suiteNames } from "#simulators";
 import type { Command } from "../command.ts";
 import { nextText } from "../next-commands.ts";
 import { checked, wholeNumber } from "../option-values.ts";
@@ -79,6 +79,7 @@ export const collectCommand: Command = {
     for (const { sentence, successes, attempts } of result.tasks)
       console.log(`${String(successes).padStart(6)} of ${attempts}  ${sentence}`);
     console.log(`${counted(result.episodes, "episode")}, ${counted(result.frames, "frame")} in ${out}`);
+    if (handsOf(findSuite(suite).pack) > 1) return; // no shipped policy has two arms yet
     const learn = ["sft", "--data", out, "--new", "mini", "--out", `runs/${suite}`];
     console.log(nextText([{ words: learn, why: "a small policy learns from them" }]));
   },
@@ -87,19 +88,13 @@ export const collectCommand: Command = {
 type Values = Readonly<Record<string, string | boolean | undefined>>;
 
 function readSettings(suite: string, values: Values): CollectSettings {
-  const given: Record<string, unknown> = { suite, max_steps: patience(suite) };
+  const given: Record<string, unknown> = { suite, max_steps: findSuite(suite).expertSteps };
   for (const option of Object.keys(settingOptions)) {
     const value = values[option];
     if (value === undefined) continue;
     given[option.replaceAll("-", "_")] = typeof value === "string" ? numberOrText(value) : value;
   }
   return checked(collectSettingsSchema, given);
-}
-
-/** Control steps that an expert may take: LIBERO's arm is slower, and some tasks have two parts. */
-function patience(suite: string): number {
-  if (findSuite(suite).pack.name === "libero") return 300;
-  return suite === "tabletop_long" ? 120 : 60;
 }
 
 const numberOrText = (value: string): number | string =>

@@ -6,7 +6,7 @@ import { defineEnv, type PlayableEnv } from "../env-family.ts";
 
 const settings = (): z.ZodObject =>
   z.strictObject({
-    task_suite_name: z.enum(suiteNames()).describe("whose tasks and starts are played"),
+    task_suite_name: z.enum(suiteNames(1)).describe("whose tasks and starts are played"),
     reset_gripper_open: z.boolean().default(true).describe("hold the gripper open while a reset settles"),
     use_step_penalty: z.boolean().default(false).describe("every action costs 1"),
     starts: z

@@ -1,6 +1,5 @@
 /** A chunk of actions for every slot, [N, C, A], as numbers; refused where they do not fit or are not finite. */
 import { UserError } from "#registry";
-import { actionSize as armActions } from "#simulators";
 import { scope, type Tensor } from "#tensor";
 
 export interface ReadActions {
@@ -8,8 +7,8 @@ export interface ReadActions {
   readonly rows: readonly Float32Array[]; // by slot, [C, A] each
 }
 
-/** `size`: slots of the env. `actionSize`: numbers in an action; the arm's unless said otherwise. */
-export function readActions(actions: Tensor, size: number, actionSize = armActions): ReadActions {
+/** `size`: slots of the env; `actionSize`: numbers of one action. */
+export function readActions(actions: Tensor, size: number, actionSize: number): ReadActions {
   const [given, chunk = 0, width] = actions.shape;
   if (actions.ndim !== 3 || given !== size || chunk < 1 || width !== actionSize)
     throw new UserError(

@@ -11,13 +11,14 @@ import { sceneSeed } from "#random";
 import { type Launcher, UserError } from "#registry";
 import type { ChunkSight, ChunkWatcher, FilmView, SlotSnapshot, SlotStart } from "#simulators";
 import {
-  actionSize,
+  actionSizeOf,
   type ChosenStarts,
   type EpisodeAccount,
   enterStep,
   episodeStats,
   findSuite,
   freshStartSeed,
+  handsOf,
   newAccount,
   readStarts,
   type Suite,
@@ -61,7 +62,7 @@ export interface SimulatorEnvState {
 
 export class SimulatorEnv implements VectorEnv {
   readonly size: number;
-  readonly actionSize = actionSize;
+  readonly actionSize: number;
   readonly settings: SimulatorEnvSettings;
   readonly suite: Suite;
   readonly #starts: ChosenStarts;
@@ -86,6 +87,7 @@ export class SimulatorEnv implements VectorEnv {
     this.size = size;
     this.settings = settings;
     this.suite = findSuite(settings.task_suite_name);
+    this.actionSize = actionSizeOf(this.suite.pack);
     this.#starts = readStarts(settings.starts);
     const wanted = this.#starts.kind === "fresh" ? settings.starts_per_task : undefined;
     this.trials = this.suite.tasks.map((task) => wanted ?? this.suite.pack.readInitStates(task).count);
@@ -102,7 +104,11 @@ export class SimulatorEnv implements VectorEnv {
       taskFilter: settings.task_id_filter ?? undefined,
     });
     const picture = [camera.camera_heights, camera.camera_widths] as const;
-    this.#views = new SlotViews(size, picture, settings.wrist_camera, this.suite.tasks[0]?.language ?? "");
+    this.#views = new SlotViews(size, handsOf(this.suite.pack), {
+      picture,
+      withWrist: settings.wrist_camera,
+      instruction: this.suite.tasks[0]?.language ?? "",
+    });
     this.#slots = Array.from({ length: size }, () => ({
       start: undefined,
       account: newAccount(),
@@ -179,7 +185,7 @@ export class SimulatorEnv implements VectorEnv {
 
   async step(actions: Tensor): Promise<EnvStep> {
     await this.#telling;
-    const { chunk, rows } = readActions(actions, this.size);
+    const { chunk, rows } = readActions(actions, this.size, this.actionSize);
     const { auto_reset: autoReset, ignore_terminations: ignore } = this.settings;
     const rests = (counted: boolean) => counted && !autoReset && !ignore; // over, and nothing follows before the next reset
     const playing = this.#slots.flatMap(({ start, counted }, slot) =>

@@ -2,7 +2,7 @@
 
 import { Mt19937 } from "#random";
 import type { InitStates, SceneSimulation, Suite } from "#simulators";
-import { drawFreshStart, drawScene } from "#simulators";
+import { drawFreshStart, drawScene, restAction } from "#simulators";
 
 export interface EpisodeJob {
   /** Index within the suite. */
@@ -31,11 +31,10 @@ export function beginJob(
   drawScene(world, new Mt19937(seed)); // where fixtures stand, the same for both kinds of start
   world.setState(fresh ?? storedStart(pack.readInitStates(entry), start));
   const { settleSteps } = pack.control;
+  const openHand = restAction(pack, -1);
   for (let step = 1; step <= settleSteps; step++)
     world.step(openHand, step === settleSteps ? look : undefined);
 }
 
 const storedStart = ({ data, width }: InitStates, index: number): Float64Array =>
   data.subarray(index * width, (index + 1) * width);
-
-const openHand = [0, 0, 0, 0, 0, 0, -1];

@@ -5,22 +5,22 @@
  * workers makes the same files.
  */
 
-import { Renderer } from "#mujoco";
 import { Mt19937 } from "#random";
 import type { WorkerProgram } from "#registry";
 import {
   ActionNoise,
   assembleScene,
   drawMistakes,
-  expertKit,
   findSuite,
+  handsOf,
+  makeExpert,
+  PackCamera,
   readBddl,
   robotState,
   runEpisode,
+  type SceneExpert,
   SceneSimulation,
   type Suite,
-  TaskExpert,
-  turnPicture,
 } from "#simulators";
 import { beginJob, type EpisodeJob, type ShardJob } from "./begin-job.ts";
 import type { CollectSettings } from "./collect-settings.ts";
@@ -56,8 +56,8 @@ export const openShardCollector = (settings: CollectSettings): ShardCollector =>
 /** One task's world with its expert and its camera, made once per process. */
 interface Stage {
   readonly world: SceneSimulation;
-  readonly expert: TaskExpert;
-  readonly renderer: Renderer;
+  readonly expert: SceneExpert;
+  readonly camera: PackCamera;
   readonly goals: GoalMask;
 }
 
@@ -73,15 +73,20 @@ export class ShardCollector implements ShardMaker, Disposable {
 
   collect({ jobs, path }: ShardJob, onEpisode: (outcome: EpisodeOutcome) => void): ShardSummary {
     const { size, wrist } = this.#settings;
-    const recorder = new ShardRecorder({ width: size, height: size, wrist });
+    const recorder = new ShardRecorder({
+      width: size,
+      height: size,
+      wrist,
+      hands: handsOf(this.#suite.pack),
+    });
     for (const job of jobs) onEpisode(this.#runEpisode(job, recorder));
     recorder.write(path);
     return { episodes: recorder.episodes, frames: recorder.frames, attempts: jobs.length };
   }
 
   [Symbol.dispose](): void {
-    for (const { world, renderer } of this.#stages.values()) {
-      renderer.dispose();
+    for (const { world, camera } of this.#stages.values()) {
+      camera.dispose();
       world.dispose();
     }
   }
@@ -118,18 +123,17 @@ export class ShardCollector implements ShardMaker, Disposable {
   }
 
   /** Sees at the moment of an observation; keeps what was seen last as a frame. */
-  #eye({ world, renderer, goals }: Stage, recorder: ShardRecorder) {
+  #eye({ world, camera, goals }: Stage, recorder: ShardRecorder) {
     const { wrist: withWrist } = this.#settings;
-    const picture = (camera: string) => turnPicture(renderer.render(world.simulation, camera));
     let main: Uint8Array = new Uint8Array(0);
     let wrist: Uint8Array | undefined;
     return {
       look: () => {
-        main = picture("agentview");
-        if (withWrist) wrist = picture("robot0_eye_in_hand");
+        main = camera.main(world.simulation);
+        if (withWrist) wrist = camera.wrists(world.simulation);
       },
       keep: (success: boolean) =>
-        recorder.addFrame({ main, wrist, state: robotState(world.reading), success, goals: goals() }),
+        recorder.addFrame({ main, wrist, state: robotState(world.drive.readings), success, goals: goals() }),
     };
   }
 
@@ -144,8 +148,8 @@ export class ShardCollector implements ShardMaker, Disposable {
     const stage = {
       world,
       goals: goalMask(world, this.#suite, task),
-      expert: new TaskExpert(scene, expertKit(pack.name)),
-      renderer: new Renderer(model, { width: size, height: size, geomGroups: [false, true] }),
+      expert: makeExpert(world),
+      camera: new PackCamera(model, pack.sights, { width: size, height: size }),
     };
     this.#stages.set(task, stage);
     return stage;

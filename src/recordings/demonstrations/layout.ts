@@ -7,9 +7,9 @@
  * | tensor           | type, shape         |                                                        |
  * | ---------------- | ------------------- | ------------------------------------------------------ |
  * | `main_images`    | uint8 [F, H, W, 3]  | turned as policies see them, top row first             |
- * | `wrist_images`   | uint8 [F, H, W, 3]  | only if `wrist` is set                                 |
- * | `states`         | float32 [F, 8]      | hand position, axis-angle, fingers                     |
- * | `actions`        | float32 [F, 7]      | as executed, noise and all; gripper -1 open, +1 closed |
+ * | `wrist_images`   | uint8 [F, H, W, 3]  | only if `wrist` is set; [F, 2, H, W, 3] of two hands   |
+ * | `states`         | float32 [F, 8]      | hand position, axis-angle, fingers; 16 of two hands    |
+ * | `actions`        | float32 [F, 7]      | as executed, noise and all; gripper -1 open, +1 closed; 14 of two hands |
  * | `expert_actions` | float32 [F, 7]      | what the expert would do: the label to learn           |
  * | `success`        | uint8 [F]           | whether the goal holds at this frame                   |
  * | `goals`          | int64 [F]           | bit k: whether the goal of task k holds, where known   |
@@ -36,6 +36,8 @@ export const datasetSchema = z.strictObject({
   width: pictureSide,
   height: pictureSide,
   wrist: z.boolean(),
+  /** Of the robot; absent: one. */
+  hands: z.int().min(1).max(2).optional(),
   fps: z.number().positive(),
   /** Through which the main pictures were seen, in the scene's frame; absent in older recordings. */
   camera: z

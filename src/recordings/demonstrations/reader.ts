@@ -73,13 +73,15 @@ const typeText = (dtype: DType, shape: readonly number[]): string => `${dtype} [
 function expectedTensors(info: DatasetInfo, index: number): [string, DType, readonly number[]][] {
   const { frames = 0, episodes = 0 } = info.shards[index] ?? {};
   const picture = [frames, info.height, info.width, 3];
+  const hands = info.hands ?? 1;
+  const wrists = hands === 1 ? picture : [frames, hands, info.height, info.width, 3];
   const columns = ["first_frames", "lengths", "tasks", "starts", "seeds"];
   return [
     ["main_images", "uint8", picture],
-    ...(info.wrist ? [["wrist_images", "uint8", picture] as [string, DType, number[]]] : []),
-    ["states", "float32", [frames, 8]],
-    ["actions", "float32", [frames, 7]],
-    ["expert_actions", "float32", [frames, 7]],
+    ...(info.wrist ? [["wrist_images", "uint8", wrists] as [string, DType, number[]]] : []),
+    ["states", "float32", [frames, 8 * hands]],
+    ["actions", "float32", [frames, 7 * hands]],
+    ["expert_actions", "float32", [frames, 7 * hands]],
     ["success", "uint8", [frames]],
     ...columns.map((name): [string, DType, number[]] => [name, "int64", [episodes]]),
     ["succeeded", "uint8", [episodes]],

@@ -28,6 +28,8 @@ export interface ShardShape {
   readonly width: number;
   readonly height: number;
   readonly wrist: boolean;
+  /** Of the robot, one if absent: each has an action of 7 numbers, a state of 8 and a wrist camera. */
+  readonly hands?: number;
 }
 
 const actionSize = 7;
@@ -37,9 +39,9 @@ export class ShardRecorder {
   readonly #shape: ShardShape;
   readonly #main: GrowingRows<Uint8Array<ArrayBuffer>>;
   readonly #wrist: GrowingRows<Uint8Array<ArrayBuffer>>;
-  readonly #states = new GrowingRows((size) => new Float32Array(size), stateSize);
-  readonly #actions = new GrowingRows((size) => new Float32Array(size), actionSize);
-  readonly #expertActions = new GrowingRows((size) => new Float32Array(size), actionSize);
+  readonly #states: GrowingRows<Float32Array<ArrayBuffer>>;
+  readonly #actions: GrowingRows<Float32Array<ArrayBuffer>>;
+  readonly #expertActions: GrowingRows<Float32Array<ArrayBuffer>>;
   readonly #success = new GrowingRows((size) => new Uint8Array(size), 1);
   readonly #goals: bigint[] = [];
   readonly #episodes: FinishedEpisode[] = [];
@@ -47,9 +49,14 @@ export class ShardRecorder {
 
   constructor(shape: ShardShape) {
     this.#shape = shape;
+    const { hands = 1 } = shape;
     const pixels = shape.width * shape.height * 3;
     this.#main = new GrowingRows((size) => new Uint8Array(size), pixels);
-    this.#wrist = new GrowingRows((size) => new Uint8Array(size), pixels);
+    this.#wrist = new GrowingRows((size) => new Uint8Array(size), pixels * hands);
+    const numbers = (width: number) => new GrowingRows((size) => new Float32Array(size), width);
+    this.#states = numbers(stateSize * hands);
+    this.#actions = numbers(actionSize * hands);
+    this.#expertActions = numbers(actionSize * hands);
   }
 
   get episodes(): number {
@@ -77,7 +84,8 @@ export class ShardRecorder {
   /** Call after the episode's last frame. */
   endEpisode(episode: EpisodeRow): void {
     const length = this.#actions.length - this.#firstFrame;
-    this.addAction(new Float32Array(actionSize), new Float32Array(actionSize));
+    const none = new Float32Array(actionSize * (this.#shape.hands ?? 1));
+    this.addAction(none, none);
     this.#episodes.push({ ...episode, firstFrame: this.#firstFrame, length });
     this.#firstFrame = this.#main.length;
   }
@@ -97,16 +105,16 @@ export class ShardRecorder {
   }
 
   #tensors(): Map<string, Tensor> {
-    const { width, height, wrist } = this.#shape;
+    const { width, height, wrist, hands = 1 } = this.#shape;
     const frames = this.frames;
     const pictures = [frames, height, width, 3];
     const column = (pick: (episode: FinishedEpisode) => number) =>
       tensor(BigInt64Array.from(this.#episodes, (episode) => BigInt(pick(episode))));
     const tensors: [string, Tensor][] = [
       ["main_images", tensor(this.#main.rows(), { shape: pictures })],
-      ["states", tensor(this.#states.rows(), { shape: [frames, stateSize] })],
-      ["actions", tensor(this.#actions.rows(), { shape: [frames, actionSize] })],
-      ["expert_actions", tensor(this.#expertActions.rows(), { shape: [frames, actionSize] })],
+      ["states", tensor(this.#states.rows(), { shape: [frames, stateSize * hands] })],
+      ["actions", tensor(this.#actions.rows(), { shape: [frames, actionSize * hands] })],
+      ["expert_actions", tensor(this.#expertActions.rows(), { shape: [frames, actionSize * hands] })],
       ["success", tensor(this.#success.rows())],
       ["goals", tensor(BigInt64Array.from(this.#goals))],
       ["first_frames", column(({ firstFrame }) => firstFrame)],
@@ -116,7 +124,8 @@ export class ShardRecorder {
       ["seeds", column(({ seed }) => seed)],
       ["succeeded", tensor(Uint8Array.from(this.#episodes, ({ succeeded }) => (succeeded ? 1 : 0)))],
     ];
-    if (wrist) tensors.push(["wrist_images", tensor(this.#wrist.rows(), { shape: pictures })]);
+    const wrists = hands === 1 ? pictures : [frames, hands, height, width, 3];
+    if (wrist) tensors.push(["wrist_images", tensor(this.#wrist.rows(), { shape: wrists })]);
     return new Map(tensors);
   }
 }

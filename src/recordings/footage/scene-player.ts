@@ -5,18 +5,18 @@
  * on its job and its actions alone.
  */
 
-import { type Model, Renderer } from "#mujoco";
+import type { Model } from "#mujoco";
 import type { Mt19937 } from "#random";
 import { UserError } from "#registry";
 import {
   assembleScene,
   findSuite,
+  PackCamera,
   readBddl,
   robotState,
   type Scene,
   SceneSimulation,
   type Suite,
-  turnPicture,
 } from "#simulators";
 import { beginJob, type EpisodeJob } from "../demonstrations/begin-job.ts";
 import { type GoalMask, goalMask } from "../demonstrations/goal-mask.ts";
@@ -25,7 +25,7 @@ import type { FrameRow } from "../demonstrations/recorder.ts";
 interface Stage {
   readonly scene: Scene;
   readonly model: Model;
-  readonly renderer: Renderer;
+  readonly eye: PackCamera;
   readonly idle: PlayedScene[];
 }
 
@@ -52,7 +52,7 @@ export class ScenePlayer implements Disposable {
     const known = stage.idle.pop();
     if (known) return known;
     const world = new SceneSimulation(stage.scene, stage.model);
-    const scene = new PlayedScene(this.suite, world, stage.renderer, goalMask(world, this.suite, task));
+    const scene = new PlayedScene(this.suite, world, stage.eye, goalMask(world, this.suite, task));
     this.#scenes.push(scene);
     return scene;
   }
@@ -63,8 +63,8 @@ export class ScenePlayer implements Disposable {
 
   [Symbol.dispose](): void {
     for (const { world } of this.#scenes) world.dispose();
-    for (const { renderer, model } of this.#stages.values()) {
-      renderer.dispose();
+    for (const { eye, model } of this.#stages.values()) {
+      eye.dispose();
       model.dispose();
     }
   }
@@ -78,9 +78,7 @@ export class ScenePlayer implements Disposable {
     const scene = assembleScene(pack, readBddl(pack.resolve(entry.bddl)));
     const model = SceneSimulation.compile(scene);
     const [width, height] = [this.#size, this.#size];
-    // Group 0 collides and is hidden; group 1 is what is seen.
-    const renderer = new Renderer(model, { width, height, geomGroups: [false, true] });
-    const stage = { scene, model, renderer, idle: [] };
+    const stage = { scene, model, eye: new PackCamera(model, pack.sights, { width, height }), idle: [] };
     this.#stages.set(task, stage);
     return stage;
   }
@@ -90,15 +88,15 @@ export class ScenePlayer implements Disposable {
 export class PlayedScene {
   readonly world: SceneSimulation;
   readonly #suite: Suite;
-  readonly #renderer: Renderer;
+  readonly #eye: PackCamera;
   readonly #goals: GoalMask;
   #picture: Uint8Array = new Uint8Array(0);
   #success = false;
 
-  constructor(suite: Suite, world: SceneSimulation, renderer: Renderer, goals: GoalMask) {
+  constructor(suite: Suite, world: SceneSimulation, eye: PackCamera, goals: GoalMask) {
     this.#suite = suite;
     this.world = world;
-    this.#renderer = renderer;
+    this.#eye = eye;
     this.#goals = goals;
   }
 
@@ -116,10 +114,15 @@ export class PlayedScene {
   /** What is seen and true now. */
   frame(): FrameRow {
     const goals = this.#goals();
-    return { main: this.#picture, state: robotState(this.world.reading), success: this.#success, goals };
+    return {
+      main: this.#picture,
+      state: robotState(this.world.drive.readings),
+      success: this.#success,
+      goals,
+    };
   }
 
   readonly #look = (): void => {
-    this.#picture = turnPicture(this.#renderer.render(this.world.simulation, "agentview"));
+    this.#picture = this.#eye.main(this.world.simulation);
   };
 }

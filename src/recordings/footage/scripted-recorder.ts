@@ -9,11 +9,11 @@ import { Mt19937 } from "#random";
 import {
   ActionNoise,
   drawMistakes,
-  expertKit,
+  handsOf,
   type MistakeOptions,
+  makeExpert,
   type NoiseOptions,
-  sceneTruth,
-  TaskExpert,
+  type SceneExpert,
 } from "#simulators";
 import type { EpisodeJob, ShardJob } from "../demonstrations/begin-job.ts";
 import type { EpisodeOutcome, ShardMaker, ShardSummary } from "../demonstrations/collect-shard.ts";
@@ -32,7 +32,7 @@ interface Temper {
 export class ScriptedRecorder implements ShardMaker, Disposable {
   readonly #settings: RecordingSettings;
   readonly #player: ScenePlayer;
-  readonly #experts = new Map<PlayedScene, TaskExpert>();
+  readonly #experts = new Map<PlayedScene, SceneExpert>();
 
   constructor(settings: RecordingSettings) {
     this.#settings = settings;
@@ -44,7 +44,12 @@ export class ScriptedRecorder implements ShardMaker, Disposable {
     onEpisode: (outcome: EpisodeOutcome) => void,
   ): Promise<ShardSummary> {
     const { size } = this.#settings;
-    const recorder = new ShardRecorder({ width: size, height: size, wrist: false });
+    const recorder = new ShardRecorder({
+      width: size,
+      height: size,
+      wrist: false,
+      hands: handsOf(this.#player.suite.pack),
+    });
     for (const job of jobs) onEpisode(this.#episode(job, recorder));
     recorder.write(path);
     return { episodes: recorder.episodes, frames: recorder.frames, attempts: jobs.length };
@@ -63,10 +68,9 @@ export class ScriptedRecorder implements ShardMaker, Disposable {
     expert.reset(drawMistakes(mistakes, random));
     const hand = new ActionNoise(noise, random);
     const end = new EpisodeEnd(this.#settings);
-    const truth = sceneTruth(scene.world);
     recorder.addFrame(scene.frame());
     while (!end.reached) {
-      const wanted = expert.act(truth);
+      const wanted = expert.act();
       const executed = hand.disturb(wanted);
       recorder.addAction(executed, wanted);
       scene.step(executed);
@@ -98,10 +102,10 @@ export class ScriptedRecorder implements ShardMaker, Disposable {
     };
   }
 
-  #expert(scene: PlayedScene): TaskExpert {
+  #expert(scene: PlayedScene): SceneExpert {
     const known = this.#experts.get(scene);
     if (known) return known;
-    const expert = new TaskExpert(scene.world.scene, expertKit(scene.world.scene.pack.name));
+    const expert = makeExpert(scene.world);
     this.#experts.set(scene, expert);
     return expert;
   }

@@ -8,7 +8,7 @@ export function suiteCamera(suite: string): NonNullable<DatasetInfo["camera"]> {
   const { pack, tasks } = findSuite(suite);
   const model = SceneSimulation.compile(assembleScene(pack, readBddl(pack.resolve(tasks[0]!.bddl))));
   try {
-    const id = model.id("camera", "agentview");
+    const id = model.id("camera", pack.sights.main);
     const at = (name: "cam_pos" | "cam_quat" | "cam_fovy", size: number): number[] =>
       Array.from(model.array(name).slice(id * size, (id + 1) * size), Number);
     return {

@@ -9,7 +9,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { encodePng, writeJsonFile } from "#formats";
 import type { DemonstratedEpisode, Demonstrations } from "../demonstrations/reader.ts";
-import { describeDataset } from "./dataset-info.ts";
+import { cameraNames, describeDataset } from "./dataset-info.ts";
 import { type Column, type StoredPicture, writeParquet } from "./parquet-table.ts";
 import { pictureStatistics, vectorStatistics } from "./statistics.ts";
 
@@ -103,10 +103,14 @@ function append<T>(rows: Map<string, T[]>, name: string, row: T): void {
 function shardRows({ info, shards, episodes }: Demonstrations, shard: number, all: CollectedRows): FrameRows {
   const tensors = shards[shard]!;
   const view = (name: string) => tensors.get(name)!.contiguous().hostView() as Float32Array;
-  const pixels = (name: string) => tensors.get(name)!.contiguous().hostView() as Uint8Array;
+  const { hands = 1 } = info;
+  const [stateSize, actionSize] = [8 * hands, 7 * hands];
+  const [mainName = "", ...wristNames] = cameraNames(info);
+  const pictures = (name: string) => tensors.get(name)!.contiguous().hostView() as Uint8Array;
+  /** Pictures of each frame in a tensor, and which of them the camera's is. */
   const cameras = [
-    { name: "observation.images.image", pixels: pixels("main_images") },
-    ...(info.wrist ? [{ name: "observation.images.image2", pixels: pixels("wrist_images") }] : []),
+    { name: mainName, pixels: pictures("main_images"), of: 1, place: 0 },
+    ...wristNames.map((name, place) => ({ name, pixels: pictures("wrist_images"), of: hands, place })),
   ];
   const [states, actions, labels] = [view("states"), view("actions"), view("expert_actions")];
   const success = view("success");
@@ -118,15 +122,16 @@ function shardRows({ info, shards, episodes }: Demonstrations, shard: number, al
     for (let frame = 0; frame < episode.length; frame++) {
       const row = episode.firstFrame + frame;
       const index = all.take();
-      for (const { name, pixels } of cameras) {
-        const data = pixels.subarray(row * bytes, (row + 1) * bytes);
+      for (const { name, pixels, of, place } of cameras) {
+        const at = (row * of + place) * bytes;
+        const data = pixels.subarray(at, at + bytes);
         const path = `frame-${String(index).padStart(6, "0")}.png`;
         append(rows.pictures, name, { bytes: encodePng({ width, height, channels: 3, data }), path });
         all.addPicture(name, index, data);
       }
-      rows.state.push([...states.subarray(8 * row, 8 * row + 8)]);
-      rows.action.push([...labels.subarray(7 * row, 7 * row + 7)]);
-      rows.executed.push([...actions.subarray(7 * row, 7 * row + 7)]);
+      rows.state.push([...states.subarray(stateSize * row, stateSize * (row + 1))]);
+      rows.action.push([...labels.subarray(actionSize * row, actionSize * (row + 1))]);
+      rows.executed.push([...actions.subarray(actionSize * row, actionSize * (row + 1))]);
       rows.success.push(success[row + 1] === 1);
       rows.timestamp.push(frame / info.fps);
       rows.frame.push(frame);

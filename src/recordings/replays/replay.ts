@@ -1,7 +1,7 @@
 /** Plays a recorded episode again and says whether every state is the same, bit for bit. */
 import { mujocoVersion } from "#mujoco";
 import { UserError } from "#registry";
-import { actionSize, findSuite, SlotHost } from "#simulators";
+import { actionSizeOf, findSuite, SlotHost } from "#simulators";
 import { decodeDoubles, decodeFloats, readReplay } from "./replay-file.ts";
 
 export type ReplayVerdict =
@@ -26,6 +26,7 @@ export function replayEpisode(path: string): ReplayVerdict {
     if (begun?.hash !== file.first_hash)
       return { identical: false, step: -1, steps, reason: `the state after settling differs${suspicion}` };
     const actions = decodeFloats(file.actions);
+    const actionSize = actionSizeOf(suite.pack);
     for (let step = 0; step < steps; step++) {
       const action = actions.slice(step * actionSize, (step + 1) * actionSize);
       const [sight] = host.chunk([{ slot: 0, actions: action }]);

@@ -1,6 +1,6 @@
 /** Where an arm and its gripper lie in the arrays of a compiled scene. */
 import type { Model } from "#mujoco";
-import type { Robot } from "./pack.ts";
+import type { ArmRobot } from "./pack.ts";
 
 export interface ArmLayout {
   /** One entry per arm joint, in the robot's order. */
@@ -27,7 +27,7 @@ export interface GripperLayout {
 }
 
 /** The scene puts the arm's actuators first and the gripper's next. */
-export function armLayout(model: Model, robot: Robot): ArmLayout {
+export function armLayout(model: Model, robot: ArmRobot): ArmLayout {
   const count = robot.initialJointPositions.length;
   const actuators = Array.from({ length: count }, (_, i) => i);
   const gripSite = model.id("site", `gripper0_${robot.gripSite}`);
@@ -45,7 +45,7 @@ export function armLayout(model: Model, robot: Robot): ArmLayout {
   };
 }
 
-export function gripperLayout(model: Model, robot: Robot): GripperLayout {
+export function gripperLayout(model: Model, robot: ArmRobot): GripperLayout {
   const first = robot.initialJointPositions.length;
   const actuators = robot.gripper.closingSigns.map((_, i) => first + i);
   return {

@@ -6,7 +6,7 @@ import { isNumericArray, readNpz } from "#formats";
 import { Model, Simulation } from "#mujoco";
 import { liberoForTests } from "../../../test/libero-assets.ts";
 import { needsShared, sharedFolder } from "../../../test/shared.ts";
-import { liberoPack } from "../libero/pack.ts";
+import { liberoRobots } from "../libero/problems.ts";
 import { armLayout } from "./arm-layout.ts";
 import { OscPose } from "./osc-pose.ts";
 
@@ -36,10 +36,7 @@ test("torques equal robosuite's to 1e-12 over 49 physics steps", { skip }, () =>
   const { xml, row } = openRecording("libero_goal_00_i0_s1");
   using model = Model.fromXml(xml);
   using simulation = new Simulation(model);
-  const arm = armLayout(
-    model,
-    liberoPack(folder).robots.mountedpanda ?? Object.values(liberoPack(folder).robots)[0]!,
-  );
+  const arm = armLayout(model, liberoRobots.mounted_panda!);
   const controller = new OscPose(simulation, arm, 150);
   let worst = 0;
   for (let step = 1; step < 50; step++) {

@@ -1,12 +1,19 @@
 /**
  * What an asset pack gives the simulator engine.
  *
- * The engine (BDDL, scene assembly, placement, controller, predicates) knows no object and no table by name; a pack
- * does. `libero` reproduces the published benchmark from fetched assets, `tabletop` ships in the repository. Both are
- * plain data plus two functions that find files, so that every config that runs on one runs on the other.
+ * The engine (BDDL, scene assembly, placement, controllers, predicates) knows no object and no table by name; a pack
+ * does. `libero` reproduces the published benchmark from fetched assets; `tabletop` and `home` ship in the repository.
+ * A pack is plain data plus functions that find files, draw starts and judge what only its goals speak of.
  *
  * Units: meters, radians, kilograms. Quaternions are w, x, y, z unless said otherwise.
  */
+import type { Simulation } from "#mujoco";
+import type { Mt19937 } from "#random";
+import type { Predicate } from "./bddl.ts";
+import type { DrawScene } from "./draw-scene.ts";
+import type { Scene } from "./scene.ts";
+import type { SceneSimulation } from "./scene-simulation.ts";
+
 export type Vector3 = readonly [x: number, y: number, z: number];
 export type Quaternion = readonly [w: number, x: number, y: number, z: number];
 export type Range = readonly [low: number, high: number];
@@ -22,6 +29,8 @@ export interface AxisRotation {
 export interface Articulation {
   readonly open?: JointCondition;
   readonly close?: JointCondition;
+  /** Neither open nor closed: for `:init`, so that a start tells nothing about the goal. */
+  readonly ajar?: JointCondition;
   readonly turnOn?: JointCondition;
   readonly turnOff?: JointCondition;
 }
@@ -99,8 +108,12 @@ export interface Gripper {
   readonly speed: number;
 }
 
-/** Names here are as in the robot's XML; the engine prefixes them `robot0_`, `gripper0_`, `mount0_`. */
-export interface Robot {
+/** How a robot is built and moved. Names here are as in its XML; the engine prefixes them `robot0_`, `gripper0_`, `mount0_`. */
+export type Robot = ArmRobot | TwoArmRobot;
+
+/** One arm with a gripper of its own file, moved by robosuite's OSC_POSE: actions of 7 numbers. */
+export interface ArmRobot {
+  readonly kind: "arm";
   readonly xml: string;
   readonly mount?: Mount;
   readonly gripper: Gripper;
@@ -114,14 +127,46 @@ export interface Robot {
   /** Set only where the XML says nothing, one per arm joint. */
   readonly jointFrictionLoss: readonly number[];
   readonly jointArmature: readonly number[];
+  /** Proportional gain of the controller, 1/s² (LIBERO: 150); damping is critical: 2·√stiffness. */
+  readonly stiffness: number;
 }
 
-/** How actions become motion: robosuite's OSC_POSE with these numbers. LIBERO's are in the comments. */
+/**
+ * Two arms with position servos, moved by steps of inverse kinematics: actions of 14 numbers, the left arm's first.
+ *
+ * For each side S of "left", "right" the XML has joints `S_joint1`… with actuators `S_servo1`…, joints `S_finger_joint1` and
+ * `S_finger_joint2` with actuators `S_grasp1` and `S_grasp2`, the geoms `S_pad1` and `S_pad2`, the site `S_grip`, and bodies
+ * that begin with `S_`.
+ */
+export interface TwoArmRobot {
+  readonly kind: "two arms";
+  readonly xml: string;
+  /** Vertical fields of view in degrees, by camera of the XML, in place of what it says there. */
+  readonly views: Readonly<Record<string, number>>;
+  /** Joint positions at rest, by side. */
+  readonly rest: Readonly<Record<Side, readonly number[]>>;
+  /** Standard deviation of the joints about their rest when a start is drawn, in radians. */
+  readonly jitter: number;
+  /** Meters and radians that an action of 1 asks for. */
+  readonly translationPerUnit: number;
+  readonly rotationPerUnit: number;
+  /** How far the aim may run ahead of the hand, in meters and radians. */
+  readonly leash: readonly [translation: number, rotation: number];
+  /** No aim lies lower: the fingertips would meet the workspace. */
+  readonly lowestAim: number;
+  /** Targets of each finger's servo when open and closed, in meters, and how fast the target moves, in m/s. */
+  readonly fingers: { readonly open: number; readonly closed: number; readonly speed: number };
+}
+
+export const sides = ["left", "right"] as const;
+export type Side = (typeof sides)[number];
+
+/** When actions become motion, and when it is looked at. LIBERO's numbers are in the comments. */
 export interface ControlSettings {
-  /** Physics steps per control step of 0.05 s (25); the base XML's timestep is 0.05 / substeps. */
+  /** Seconds per control step (0.05). */
+  readonly period: number;
+  /** Physics steps per control step (25). */
   readonly substeps: number;
-  /** Proportional gain of the controller, 1/s² (150); damping is critical: 2·√stiffness. */
-  readonly stiffness: number;
   /**
    * Whether the first control step after a stored start is set acts from the pose of the reset, as robosuite does (true),
    * or from the pose that was set.
@@ -134,6 +179,20 @@ export interface ControlSettings {
    * LIBERO's recordings show, or after the "last" physics step of each.
    */
   readonly observation: "drifting" | "last";
+  /** Control steps in a row at whose end the goal must hold to count (1). */
+  readonly holdSteps: number;
+}
+
+/** What policies see: names of cameras in the compiled scene, and how a picture is turned for them. */
+export interface Sights {
+  readonly main: string;
+  readonly wrists: readonly string[];
+  /** By half, for cameras that face the robot, or only set upright: see `turned-picture.ts`. */
+  readonly turn: "half" | "upright";
+  /** Which groups of geoms are drawn; those not named are. Group 0 collides and is hidden, group 1 is what is seen. */
+  readonly geomGroups: readonly boolean[];
+  /** Whether lamps cast shadows in them. */
+  readonly shadows: boolean;
 }
 
 export interface TaskEntry {
@@ -161,6 +220,24 @@ export interface FilmLook {
   readonly geomGroups: readonly boolean[];
 }
 
+/** Which start, and with which sampler things are placed before the pack does the rest. */
+export interface StartRequest {
+  readonly taskName: string;
+  /** Numbered starts of mirrored tasks alternate by it; absent: drawn. */
+  readonly trial?: number;
+  readonly draw: DrawScene;
+}
+
+/** Leaves the world in the start, all but mirroring, and answers its joint positions [nq], at rest. */
+export type DrawStart = (world: SceneSimulation, random: Mt19937, request: StartRequest) => Float64Array;
+
+/** Compiles a predicate by its name in lower case; undefined for one that the engine's own meaning is right for. */
+export type PackPredicates = (scene: Scene, simulation: Simulation) => CompilePredicate;
+export type CompilePredicate = (
+  predicate: Predicate,
+  fail: (what: string) => never,
+) => (() => boolean) | undefined;
+
 export interface AssetPack {
   readonly name: string;
   /** MJCF with compiler, option, size and visual settings: everything else is merged into it. */
@@ -170,6 +247,7 @@ export interface AssetPack {
   readonly robots: Readonly<Record<string, Robot>>;
   readonly suites: Readonly<Record<string, readonly TaskEntry[]>>;
   readonly control: ControlSettings;
+  readonly sights: Sights;
   readonly film: FilmLook;
   /**
    * LIBERO's object samplers build x, y, z, w and write it where MuJoCo reads w, x, y, z, and its stored states depend
@@ -181,4 +259,8 @@ export interface AssetPack {
   /** Refuses, with a UserError, a file that is not the one the pack was prepared with. */
   verify?(path: string): void;
   readInitStates(task: TaskEntry): InitStates;
+  /** Draws a start of a task that is not among the stored ones; absent: where `:init` puts things, the robot at rest. */
+  drawStart?: DrawStart;
+  /** Predicates that only this pack's goals use, or that mean something else here. */
+  readonly predicates?: PackPredicates;
 }

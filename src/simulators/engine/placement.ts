@@ -1,7 +1,7 @@
 /**
  * Draws where things start, with the random bits of LIBERO's samplers in their order.
  *
- * First joint positions for `(Open x)`, `(Close x)`, `(TurnOn x)`, `(TurnOff x)`, then a pose for each thing of `:init`:
+ * First joint positions for `(Open x)`, `(Close x)`, `(TurnOn x)` and the like, then a pose for each thing of `:init`:
  * those on the workspace, those on or in a part of an object, those on top of another object. Each draw is a position
  * (redrawn until it clears what is already placed), then an angle. A fixture's pose goes into the model and is not part
  * of a stored state, so replaying an episode needs these very bits, or the poses themselves (`fixturePoses`).
@@ -63,7 +63,13 @@ export function jointDraws(scene: Scene): JointDraw[] {
   });
 }
 
-const conditionKeys = { open: "open", close: "close", turnon: "turnOn", turnoff: "turnOff" } as const;
+const conditionKeys = {
+  open: "open",
+  close: "close",
+  ajar: "ajar",
+  turnon: "turnOn",
+  turnoff: "turnOff",
+} as const;
 
 function conditionOf(scene: Scene, { name, args }: Predicate): JointCondition | undefined {
   if (!Object.hasOwn(conditionKeys, name)) return undefined;

@@ -1,5 +1,5 @@
 /**
- * What a task's goal says about the world: on, in, open, close, turnon, turnoff, up.
+ * What a task's goal says about the world: on, in, open, close, turnon, turnoff, up, and what a pack adds.
  *
  * Each predicate is compiled once into a question without allocation. It reads body and site poses and
  * contacts as they were at the start of the last physics step and joint positions as they are now, because
@@ -8,7 +8,7 @@
 import type { Simulation } from "#mujoco";
 import { UserError } from "#registry";
 import type { BddlTask, Predicate } from "./bddl.ts";
-import type { Articulation, JointCondition } from "./pack.ts";
+import type { Articulation, CompilePredicate, JointCondition } from "./pack.ts";
 import type { Scene } from "./scene.ts";
 import type { SceneObject } from "./scene-object.ts";
 import type { SceneRegion } from "./scene-region.ts";
@@ -36,10 +36,12 @@ export class Predicates {
   readonly #scene: Scene;
   readonly #simulation: Simulation;
   readonly #owner: Int32Array; // geom id -> index of the scene's object, -1 for the rest
+  readonly #ofPack: CompilePredicate | undefined;
 
   constructor(scene: Scene, simulation: Simulation) {
     this.#scene = scene;
     this.#simulation = simulation;
+    this.#ofPack = scene.pack.predicates?.(scene, simulation);
     this.#owner = new Int32Array(simulation.model.sizes.ngeom!).fill(-1);
     for (const [index, object] of scene.objects.entries()) {
       for (const geom of object.contactGeoms) this.#owner[simulation.model.id("geom", geom)] = index;
@@ -58,6 +60,8 @@ export class Predicates {
       throw new UserError(`${file}:${line}: (${name} ${args.join(" ")}): ${what}`);
     };
     const [first = "", second = ""] = args;
+    const own = this.#ofPack?.(predicate, fail);
+    if (own) return own;
     switch (name) {
       case "true":
         return () => true;

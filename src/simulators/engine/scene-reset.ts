@@ -8,7 +8,7 @@
 
 import type { Simulation } from "#mujoco";
 import type { Mt19937 } from "#random";
-import type { Quaternion, Vector3 } from "./pack.ts";
+import { type ArmRobot, type Quaternion, type Robot, sides, type TwoArmRobot, type Vector3 } from "./pack.ts";
 import { drawPlacements, jointDraws, type Placement } from "./placement.ts";
 import type { Scene } from "./scene.ts";
 
@@ -29,8 +29,7 @@ export function resetScene(
 ): Placement[] {
   simulation.reset();
   for (const name of ownedByReset) simulation.modelArray(name).set(simulation.model.array(name));
-  for (const _ of scene.robot.initialJointPositions) random.normal();
-  setRobot(scene, simulation);
+  placeRobot(scene.robot, simulation, random);
   for (let i = 0; i < repetitions; i++) drawJoints(scene, simulation, random);
   simulation.step1();
   const positions = simulation.array("site_xpos");
@@ -57,9 +56,29 @@ export function setFixturePoses(
   }
 }
 
-function setRobot({ robot }: Scene, simulation: Simulation): void {
-  simulation.qpos.set(robot.initialJointPositions, 0);
-  simulation.qpos.set(robot.gripper.initialJointPositions, robot.initialJointPositions.length);
+function placeRobot(robot: Robot, simulation: Simulation, random: Mt19937): void {
+  if (robot.kind === "two arms") placeArms(robot, simulation, random);
+  else placeArm(robot, simulation, random);
+}
+
+/** LIBERO draws a noise of size zero. */
+function placeArm(
+  { initialJointPositions, gripper }: ArmRobot,
+  simulation: Simulation,
+  random: Mt19937,
+): void {
+  for (const _ of initialJointPositions) random.normal();
+  simulation.qpos.set(initialJointPositions, 0);
+  simulation.qpos.set(gripper.initialJointPositions, initialJointPositions.length);
+}
+
+/** Each joint near its rest, fingers open. */
+function placeArms({ rest, jitter, fingers }: TwoArmRobot, simulation: Simulation, random: Mt19937): void {
+  for (const side of sides) {
+    for (const [i, at] of rest[side].entries())
+      setJoint(simulation, `robot0_${side}_joint${i + 1}`, [at + jitter * random.normal()]);
+    for (const finger of [1, 2]) setJoint(simulation, `robot0_${side}_finger_joint${finger}`, [fingers.open]);
+  }
 }
 
 function drawJoints(scene: Scene, simulation: Simulation, random: Mt19937): void {

@@ -1,11 +1,12 @@
 /**
- * Builds the robot of a scene: arm, mount and gripper in one part, standing where the problem says.
+ * Builds the robot of a scene, standing where the problem says: an arm with mount and gripper in one part, or two arms that
+ * one file describes.
  *
  * The prefixes `robot0_`, `mount0_` and `gripper0_` and the numbering of unnamed geoms follow robosuite 1.4.1, whose
  * stored states and traces name them so.
  */
 import { UserError } from "#registry";
-import type { AssetPack, Robot, Vector3 } from "./pack.ts";
+import type { ArmRobot, AssetPack, Robot, Vector3 } from "./pack.ts";
 import {
   addPrefix,
   collides,
@@ -23,6 +24,12 @@ const colors = { robot: "0 0.5 0 1", mount: "0.5 0.5 0 1", gripper: "0 0 0.5 1" 
 
 export function loadRobot(pack: AssetPack, robot: Robot, base: Vector3): ScenePart {
   const arm = loadModel(pack.resolve(robot.xml), "robot");
+  if (robot.kind === "two arms") {
+    rootBody(arm).set("pos", vectorText(base));
+    for (const [camera, degrees] of Object.entries(robot.views))
+      arm.worldbody.find("camera", `robot0_${camera}`)?.set("fovy", String(degrees));
+    return arm;
+  }
   setJoints(arm, robot);
   const root = rootBody(arm);
   const armOffset = vectorOf(root, "pos", "0 0 0");
@@ -59,7 +66,7 @@ function rootBody(part: ScenePart): XmlElement {
   return roots[0]!;
 }
 
-function setJoints(arm: ScenePart, robot: Robot): void {
+function setJoints(arm: ScenePart, robot: ArmRobot): void {
   const joints = jointsOf(arm.root);
   if (joints.length !== robot.jointDamping.length)
     throw new UserError(`${arm.path}: expected ${robot.jointDamping.length} joints, found ${joints.length}`);

@@ -1,8 +1,8 @@
 /**
  * One copy of a task's world that acts: actions in, physics, observations and success out.
  *
- * A control step is 25 physics steps; in each, the controller sees fresh kinematics between the two halves
- * of the step. robosuite computes the same forces with three forward passes per physics step; the halves
+ * A control step is several physics steps (25 in LIBERO); in each, the robot's drive sees fresh kinematics between
+ * the two halves of the step. robosuite computes the same forces with three forward passes per physics step; the halves
  * give bit-identical positions for a third of the work. Success and observations are read when and as
  * stale as LIBERO reads them (see `predicates.ts`, `observation-phase.ts`).
  */
@@ -10,25 +10,15 @@
 import { Model, Simulation } from "#mujoco";
 import type { Mt19937 } from "#random";
 import { UserError } from "#registry";
-import { type ArmLayout, armLayout, type GripperLayout, gripperLayout } from "./arm-layout.ts";
-import { GripperControl } from "./gripper.ts";
+import { HeldGoal } from "./held-goal.ts";
 import { DriftingPhase, LastSubstep, type ObservationPhase } from "./observation-phase.ts";
-import { OscPose } from "./osc-pose.ts";
 import type { Placement } from "./placement.ts";
-import { type Condition, Predicates } from "./predicates.ts";
+import { Predicates } from "./predicates.ts";
+import { makeDrive, type RobotDrive } from "./robot-drive.ts";
+import type { RobotReading } from "./robot-reading.ts";
 import type { Scene } from "./scene.ts";
 import { ownedByReset, type Pose, resetScene, setFixturePoses } from "./scene-reset.ts";
 import { SiteLights } from "./site-lights.ts";
-
-export const actionSize = 7; // translation, rotation, gripper
-
-/** What the robot feels, at the last observation. Overwritten by the next: copy what must stay. */
-export interface RobotReading {
-  readonly handPosition: Float64Array; // [3], meters
-  readonly handQuaternion: Float64Array; // [4], x, y, z, w
-  readonly fingers: Float64Array; // positions of the gripper's joints
-  readonly joints: Float64Array; // positions of the arm's joints
-}
 
 /** Called at the moment of an observation, for those who want pictures of it. */
 export type OnObservation = (simulation: Simulation) => void;
@@ -36,34 +26,32 @@ export type OnObservation = (simulation: Simulation) => void;
 export class SceneSimulation implements Disposable {
   readonly scene: Scene;
   readonly simulation: Simulation;
-  readonly reading: RobotReading;
+  readonly drive: RobotDrive;
   readonly predicates: Predicates;
-  readonly #arm: ArmLayout;
-  readonly #fingers: GripperLayout;
-  readonly #controller: OscPose;
-  readonly #gripper: GripperControl;
   readonly #phase: ObservationPhase;
   readonly #lights: SiteLights;
-  readonly #goal: Condition;
-  readonly #handQuaternions: Float64Array;
-  /** The controller was made at the reset pose and has not looked since. */
-  #stale = false;
+  readonly #goal: HeldGoal;
 
   constructor(scene: Scene, model: Model) {
     this.scene = scene;
     this.simulation = new Simulation(model, { own: [...ownedByReset, "site_rgba"] });
-    this.#arm = armLayout(model, scene.robot);
-    this.#fingers = gripperLayout(model, scene.robot);
-    this.#controller = new OscPose(this.simulation, this.#arm, scene.pack.control.stiffness);
-    this.#gripper = new GripperControl(this.simulation, this.#fingers, scene.robot.gripper);
-    const { observation, substeps } = scene.pack.control;
+    this.drive = makeDrive(scene, this.simulation);
+    const { observation, substeps, holdSteps } = scene.pack.control;
     const drifting = () => new DriftingPhase(this.simulation.options().timestep!);
     this.#phase = observation === "last" ? new LastSubstep(substeps) : drifting();
     this.predicates = new Predicates(scene, this.simulation);
     this.#lights = new SiteLights(scene, this.simulation, this.predicates);
-    this.#goal = this.predicates.goal(scene.task);
-    this.#handQuaternions = this.simulation.array("xquat");
-    this.reading = emptyReading(this.#arm, this.#fingers);
+    this.#goal = new HeldGoal(this.predicates.goal(scene.task), holdSteps);
+  }
+
+  /** Numbers of one action. */
+  get actionSize(): number {
+    return this.drive.actionSize;
+  }
+
+  /** What the robot feels, of its only or its first hand. */
+  get reading(): RobotReading {
+    return this.drive.readings[0]!;
   }
 
   /** Compiles a scene, or finds it compiled. */
@@ -76,16 +64,17 @@ export class SceneSimulation implements Disposable {
    * (see `scene-reset.ts`): 1 after a fresh construction, one more for each reset before.
    */
   reset(random: Mt19937, repetitions: number, onObservation?: OnObservation): Placement[] {
-    this.#makeController();
+    this.drive.reset();
     const placements = resetScene(this.scene, this.simulation, random, repetitions);
     this.simulation.forward();
+    this.drive.hold();
     this.#beginEpisode(onObservation);
     return placements;
   }
 
   /** A reset without random numbers: fixtures stand where told, or where the scene's text puts them. */
   resetWithPoses(poses: Readonly<Record<string, Pose>>, onObservation?: OnObservation): void {
-    this.#makeController();
+    this.drive.reset();
     this.simulation.reset();
     for (const name of ownedByReset) this.simulation.modelArray(name).set(this.simulation.model.array(name));
     setFixturePoses(this.scene, this.simulation, poses);
@@ -104,65 +93,50 @@ export class SceneSimulation implements Disposable {
     for (let i = 0; i < qpos.length; i++) qpos[i] = state[1 + i]!;
     for (let i = 0; i < qvel.length; i++) qvel[i] = state[1 + qpos.length + i]!;
     this.simulation.forward();
-    if (!this.scene.pack.control.staleFirstStep) {
-      this.#controller.observe();
-      this.#controller.holdPose();
-    }
+    this.drive.hold();
+    this.#goal.begin();
     this.#lights.update();
     this.#observe(true, onObservation);
   }
 
   /** One control step; returns whether the goal holds at its end. */
   step(action: ArrayLike<number>, onObservation?: OnObservation): boolean {
-    checkAction(action);
+    checkAction(action, this.actionSize);
     for (let substep = 0; substep < this.scene.pack.control.substeps; substep++) {
       this.simulation.step1();
-      if (this.#stale) this.#stale = false;
-      else this.#controller.observe();
-      if (substep === 0) this.#controller.setGoal(action);
-      this.#controller.actuate();
-      this.#gripper.actuate(action[actionSize - 1]!);
+      this.drive.actuate(action, substep);
       this.simulation.step2();
       this.#observe(false, onObservation);
     }
-    const success = this.#goal();
+    const success = this.#goal.count();
     this.#lights.update();
     return success;
   }
 
   /** Whether the goal holds now. */
   get success(): boolean {
-    return this.#goal();
+    return this.#goal.holds;
   }
 
   /** All that the next step depends on, to go on from here later or elsewhere, bit for bit. */
   snapshot(): Float64Array {
-    const { goalPosition, goalRotation } = this.#controller;
     const own = ownedByReset.flatMap((name) => [...this.simulation.modelArray(name)]);
-    const small = [
-      ...this.#phase.state,
-      this.#stale ? 1 : 0,
-      ...goalPosition,
-      ...goalRotation,
-      ...this.#gripper.target,
-    ];
+    const small = [...this.#phase.state, ...this.drive.numbers(), ...this.#goal.numbers()];
     return Float64Array.from([...small, ...own, ...this.simulation.state()]);
   }
 
   restore(snapshot: Float64Array): void {
     let at = 0;
     const take = (count: number) => snapshot.subarray(at, (at += count));
-    const [elapsed = 0, sampled = 0, stale] = take(3);
+    const [elapsed = 0, sampled = 0] = take(2);
     this.#phase.state = [elapsed, sampled];
-    this.#controller.goalPosition.set(take(3));
-    this.#controller.goalRotation.set(take(9));
-    this.#gripper.target.set(take(this.#gripper.target.length));
+    const driven = take(this.drive.numberCount);
+    this.#goal.restore(take(this.#goal.numberCount));
     for (const name of ownedByReset) {
       const own = this.simulation.modelArray(name);
       own.set(take(own.length));
     }
-    if (stale === 1) this.#makeController(); // before the state: it moves the arm to look from the reset pose
-    this.#stale = stale === 1;
+    this.drive.restore(driven);
     this.simulation.setState(snapshot.subarray(at));
     this.simulation.forward();
     this.#lights.reset();
@@ -177,46 +151,21 @@ export class SceneSimulation implements Disposable {
     this.dispose();
   }
 
-  /** robosuite makes its controller during a reset, with the arm at its initial joints and the rest at the model's. */
-  #makeController(): void {
-    const { qposAddresses, initialPositions } = this.#arm;
-    this.simulation.reset();
-    for (const [i, address] of qposAddresses.entries()) this.simulation.qpos[address] = initialPositions[i]!;
-    this.simulation.kinematics();
-    this.#controller.observe();
-    this.#controller.holdPose();
-    this.#stale = this.scene.pack.control.staleFirstStep;
-    this.#gripper.reset();
-  }
-
   #beginEpisode(onObservation?: OnObservation): void {
     this.#phase.reset();
+    this.#goal.begin();
     this.#lights.reset();
     this.#observe(true, onObservation);
   }
 
   #observe(force: boolean, onObservation?: OnObservation): void {
     if (!this.#phase.tick(force)) return;
-    const { qpos } = this.simulation;
-    const { handPosition, handQuaternion, fingers, joints } = this.reading;
-    const positions = this.simulation.array("site_xpos");
-    const [site, hand] = [3 * this.#arm.gripSite, 4 * this.#arm.handBody];
-    for (let i = 0; i < 3; i++) handPosition[i] = positions[site + i]!;
-    for (let i = 0; i < 4; i++) handQuaternion[i] = this.#handQuaternions[hand + ((i + 1) % 4)]!;
-    for (let i = 0; i < fingers.length; i++) fingers[i] = qpos[this.#fingers.qposAddresses[i]!]!;
-    for (let i = 0; i < joints.length; i++) joints[i] = qpos[this.#arm.qposAddresses[i]!]!;
+    this.drive.observe();
     onObservation?.(this.simulation);
   }
 }
 
-const emptyReading = (arm: ArmLayout, gripper: GripperLayout): RobotReading => ({
-  handPosition: new Float64Array(3),
-  handQuaternion: new Float64Array(4),
-  fingers: new Float64Array(gripper.qposAddresses.length),
-  joints: new Float64Array(arm.qposAddresses.length),
-});
-
-function checkAction(action: ArrayLike<number>): void {
+function checkAction(action: ArrayLike<number>, actionSize: number): void {
   if (action.length !== actionSize) {
     throw new UserError(`an action has ${actionSize} numbers, not ${action.length}`);
   }

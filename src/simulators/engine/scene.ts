@@ -16,9 +16,6 @@ import { bindRegion, type SceneRegion } from "./scene-region.ts";
 import { loadRobot } from "./scene-robot.ts";
 import { writeXml } from "./xml.ts";
 
-/** Seconds per control step: every pack acts at 20 Hz. */
-const controlPeriod = 0.05;
-
 export interface Scene {
   readonly pack: AssetPack;
   readonly task: BddlTask;
@@ -37,7 +34,7 @@ export function assembleScene(pack: AssetPack, task: BddlTask): Scene {
   const robot = lookUp(pack.robots, problem.robot, `${task.file}: no robot`, pack);
   const loaded = loadObjects(pack, task, problem);
   const world = loadPart(pack.resolve(pack.baseXml));
-  world.root.child("option")?.set("timestep", String(controlPeriod / pack.control.substeps));
+  world.root.child("option")?.set("timestep", String(pack.control.period / pack.control.substeps));
   const arena = loadArena(pack, problem);
   const regions = new Map<string, SceneRegion>();
   for (const region of task.regions) {

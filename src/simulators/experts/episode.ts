@@ -1,8 +1,8 @@
 /** Runs an expert from a stored start to success or the end of its time. */
+
+import { restAction } from "../engine/hands.ts";
 import type { OnObservation, SceneSimulation } from "../engine/scene-simulation.ts";
-import type { Action } from "./expert.ts";
-import { sceneTruth } from "./scene-truth.ts";
-import type { TaskExpert } from "./task-expert.ts";
+import type { Action, SceneExpert } from "./expert.ts";
 
 export interface EpisodeOptions {
   readonly maxSteps: number;
@@ -26,16 +26,15 @@ export interface EpisodeResult {
 /** The world must stand at the episode's start; see `beginEpisode`. */
 export function runEpisode(
   world: SceneSimulation,
-  expert: TaskExpert,
+  expert: SceneExpert,
   options: EpisodeOptions,
 ): EpisodeResult {
   const { maxSteps, disturb = (action) => action, stepsAfterSuccess = 0 } = options;
-  const truth = sceneTruth(world);
   let last = maxSteps;
   let success = false;
   let steps = 0;
   while (steps < last) {
-    const expertAction = expert.act(truth);
+    const expertAction = expert.act();
     const executed = disturb(expertAction);
     options.onStep?.(executed, expertAction);
     const holds = world.step(executed, options.onObservation);
@@ -47,10 +46,10 @@ export function runEpisode(
   return { success, steps };
 }
 
-const openHand = [0, 0, 0, 0, 0, 0, -1];
-
-/** Puts a world into a stored start and lets it settle with an open hand. */
+/** Puts a world into a stored start and lets it settle with open hands. */
 export function beginEpisode(world: SceneSimulation, start: ArrayLike<number>): void {
   world.setState(start);
-  for (let step = 0; step < world.scene.pack.control.settleSteps; step++) world.step(openHand);
+  const { pack } = world.scene;
+  const openHands = restAction(pack, -1);
+  for (let step = 0; step < pack.control.settleSteps; step++) world.step(openHands);
 }

@@ -5,6 +5,8 @@
  * from what is, not from how many steps went by, so that it also says what to do from a state that noise or a policy led
  * to: its answers are labels (DAgger, Ross et al. 2011, https://arxiv.org/abs/1011.0686).
  */
+import type { Mistakes } from "./mistakes.ts";
+
 export type Point = readonly [x: number, y: number, z: number];
 
 /** The truth about a scene, in the world's frame and meters. Names are those of the compiled model. */
@@ -23,8 +25,16 @@ export interface GroundTruth {
   jointPosition(name: string): number;
 }
 
-/** Three translations, three rotations, gripper (-1 open, +1 closed), each in [-1, 1]. */
+/** For each hand three translations, three rotations, gripper (-1 open, +1 closed), each in [-1, 1]. */
 export type Action = Float64Array;
+
+/** An expert for a whole task, in one world. */
+export interface SceneExpert {
+  /** To be called when an episode begins. */
+  reset(mistakes?: Mistakes): void;
+  /** What to do now. Call it once per control step. */
+  act(): Action;
+}
 
 /** One thing that an expert can do, such as moving an object somewhere. */
 export interface Skill {

@@ -6,6 +6,7 @@
  * would not see otherwise, from which the labels lead back.
  */
 import type { Mt19937 } from "#random";
+import { handActionSize } from "../engine/hands.ts";
 import type { Action } from "./expert.ts";
 import { clamp } from "./motion.ts";
 
@@ -14,7 +15,7 @@ export interface NoiseOptions {
   readonly size: number;
   /** How much of a step's noise remains in the next, in [0, 1). */
   readonly persistence: number;
-  /** Probability per step that the gripper gets the opposite command. */
+  /** Probability per step that a gripper gets the opposite command. */
   readonly gripperFlips: number;
 }
 
@@ -23,7 +24,7 @@ export const noNoise: NoiseOptions = { size: 0, persistence: 0, gripperFlips: 0 
 export class ActionNoise {
   readonly #options: NoiseOptions;
   readonly #random: Mt19937;
-  readonly #current = [0, 0, 0];
+  #current: number[] = [];
 
   constructor(options: NoiseOptions, random: Mt19937) {
     this.#options = options;
@@ -34,11 +35,14 @@ export class ActionNoise {
     const { size, persistence, gripperFlips } = this.#options;
     const disturbed = action.slice();
     const fresh = size * Math.sqrt(1 - persistence * persistence); // keeps the noise's size over time
-    for (const axis of [0, 1, 2]) {
-      this.#current[axis] = persistence * this.#current[axis]! + fresh * this.#random.normal();
-      disturbed[axis] = clamp(action[axis]! + this.#current[axis]!, -1, 1);
+    for (let hand = 0; hand < action.length; hand += handActionSize) {
+      for (const axis of [hand, hand + 1, hand + 2]) {
+        this.#current[axis] = persistence * (this.#current[axis] ?? 0) + fresh * this.#random.normal();
+        disturbed[axis] = clamp(action[axis]! + this.#current[axis]!, -1, 1);
+      }
+      const gripper = hand + handActionSize - 1;
+      if (this.#random.double() < gripperFlips) disturbed[gripper] = -action[gripper]!;
     }
-    if (this.#random.double() < gripperFlips) disturbed[6] = -action[6]!;
     return disturbed;
   }
 }

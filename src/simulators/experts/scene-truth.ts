@@ -3,14 +3,16 @@ import type { SceneSimulation } from "../engine/scene-simulation.ts";
 import type { GroundTruth, Point } from "./expert.ts";
 import { halfTurn } from "./motion.ts";
 
-export function sceneTruth({ simulation, scene }: SceneSimulation): GroundTruth {
+/** Of a scene with one arm. */
+export function sceneTruth({ simulation, scene: { robot } }: SceneSimulation): GroundTruth {
+  if (robot.kind !== "arm") throw new Error(`internal: a robot with ${robot.kind} has no single grip`);
   const { model, qpos } = simulation;
   const bodies = simulation.array("xpos");
   const sites = simulation.array("site_xpos");
   const axes = simulation.array("site_xmat");
   const addresses = model.array("jnt_qposadr");
-  const grip = model.id("site", `gripper0_${scene.robot.gripSite}`);
-  const firstFinger = scene.robot.initialJointPositions.length;
+  const grip = model.id("site", `gripper0_${robot.gripSite}`);
+  const firstFinger = robot.initialJointPositions.length;
   const slides = simulation.array("xaxis"); // of every joint, in the world's frame
   const finger = 3 * model.array("actuator_trnid")[2 * firstFinger]!;
   return {

@@ -1,5 +1,5 @@
 /** LIBERO's stages and the robot on them. Source: LIBERO's `envs/problems`, `envs/arenas` and `envs/robots`. */
-import type { CameraPose, Problem, Quaternion, Robot, Vector3 } from "../engine/pack.ts";
+import type { ArmRobot, CameraPose, Problem, Quaternion, Vector3 } from "../engine/pack.ts";
 
 const lookDown: Quaternion = [
   0.6380177736282349, 0.3048497438430786, 0.30484986305236816, 0.6380177736282349,
@@ -141,6 +141,7 @@ export const liberoProblems: Readonly<Record<string, Problem>> = {
 };
 
 const panda = {
+  kind: "arm",
   xml: "robosuite/robots/panda/robot.xml",
   gripper: {
     xml: "robosuite/grippers/panda_gripper.xml",
@@ -154,9 +155,10 @@ const panda = {
   jointDamping: [0.1, 0.1, 0.1, 0.1, 0.1, 0.01, 0.01],
   jointFrictionLoss: Array<number>(7).fill(0.1),
   jointArmature: Array.from({ length: 7 }, (_, i) => 5 / (i + 1)),
-} satisfies Robot;
+  stiffness: 150,
+} satisfies ArmRobot;
 
-export const liberoRobots: Readonly<Record<string, Robot>> = {
+export const liberoRobots: Readonly<Record<string, ArmRobot>> = {
   mounted_panda: { ...panda, mount: { xml: "robosuite/mounts/rethink_mount.xml", topOffset: [0, 0, -0.01] } },
   /** The empty mount still adds a body, which stored indices count. */
   panda_on_ground: { ...panda, mount: { xml: "robosuite/mounts/null_mount.xml", topOffset: [0, 0, 0] } },

@@ -6,8 +6,8 @@
  */
 import { type Model, Renderer, type Simulation } from "#mujoco";
 import { beside } from "#pictures";
-import type { FilmLook } from "../engine/pack.ts";
-import { turnPicture } from "../engine/turned-picture.ts";
+import type { AssetPack } from "../engine/pack.ts";
+import { turnFor } from "../engine/turned-picture.ts";
 
 /** Of films; where an overview stands beside the policy's camera, the pictures are twice as wide. */
 export interface FilmView {
@@ -19,22 +19,25 @@ export interface FilmView {
 
 export class FilmCamera {
   readonly #renderer: Renderer;
-  readonly #look: FilmLook;
+  readonly #pack: Pick<AssetPack, "film" | "sights">;
   readonly #view: FilmView;
 
-  constructor(model: Model, look: FilmLook, view: FilmView) {
+  constructor(model: Model, pack: Pick<AssetPack, "film" | "sights">, view: FilmView) {
     const { width, height } = view;
-    this.#renderer = new Renderer(model, { width, height, geomGroups: look.geomGroups });
-    this.#look = look;
+    this.#renderer = new Renderer(model, { width, height, geomGroups: pack.film.geomGroups });
+    this.#pack = pack;
     this.#view = view;
   }
 
   /** [height, width, 3], or [height, 2·width, 3] with the overview on the right. */
   shoot(simulation: Simulation): Uint8Array {
     const { width, height, overview } = this.#view;
-    const cameras = ["agentview", ...(overview ? [this.#look.overview] : [])];
+    const { film, sights } = this.#pack;
+    const cameras = [sights.main, ...(overview ? [film.overview] : [])];
     // All are turned as policies see theirs, so that left is left in both.
-    const pictures = cameras.map((name) => turnPicture(this.#renderer.render(simulation, name)));
+    const pictures = cameras.map((name) =>
+      turnFor(sights, this.#renderer.render(simulation, name), width, height),
+    );
     return beside(pictures.map((data) => ({ width, height, data }))).data;
   }
 

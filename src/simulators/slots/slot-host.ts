@@ -7,15 +7,16 @@
  */
 
 import { createHash } from "node:crypto";
-import { type Model, Renderer } from "#mujoco";
+import type { Model } from "#mujoco";
 import { Mt19937 } from "#random";
 import { UserError, type WorkerProgram } from "#registry";
 import { readBddl } from "../engine/bddl.ts";
 import { drawAfterReset } from "../engine/draw-scene.ts";
+import { restAction } from "../engine/hands.ts";
+import { PackCamera } from "../engine/pack-camera.ts";
 import { robotState } from "../engine/robot-state.ts";
 import { assembleScene, type Scene } from "../engine/scene.ts";
-import { actionSize, SceneSimulation } from "../engine/scene-simulation.ts";
-import { turnPicture } from "../engine/turned-picture.ts";
+import { SceneSimulation } from "../engine/scene-simulation.ts";
 import { drawEvaluationStart } from "../starts/fresh-start.ts";
 import { findSuite, type Suite } from "../suites.ts";
 import { FilmCamera, type FilmView } from "./film-camera.ts";
@@ -63,8 +64,9 @@ export interface SlotSnapshot {
 
 /** Pictures may be views of memory that the next answer of the same host overwrites. */
 export interface Sight {
-  readonly state: Float32Array; // [8]
+  readonly state: Float32Array; // [8 per hand]
   readonly main: Uint8Array; // [H, W, 3], turned as policies see it
+  /** [K, H, W, 3], of each of the robot's wrists. */
   readonly wrist?: Uint8Array | undefined;
   readonly snapshot: Float64Array;
   /** Of the state that the episode begins from, after settling, or of the state after the last action. */
@@ -83,7 +85,7 @@ export interface ChunkSight extends Sight {
 interface Stage {
   readonly scene: Scene;
   readonly model: Model;
-  readonly renderer: Renderer;
+  readonly eye: PackCamera;
   film?: FilmCamera | undefined;
   readonly idle: SceneSimulation[];
   playing: number;
@@ -129,13 +131,12 @@ export class SlotHost {
     const row = this.#rowOf(start, world);
     drawAfterReset(world, new Mt19937(seed)); // fixtures stand where the seed puts them
     world.setState(row);
-    const rest = new Float64Array(actionSize);
-    rest[actionSize - 1] = this.#settings.gripperOpen ? -1 : 0;
+    const rest = restAction(pack, this.#settings.gripperOpen ? -1 : 0);
     const steps = this.#settings.settleSteps ?? pack.control.settleSteps;
     const camera = this.#camera(task, world, film);
     for (let step = 1; step <= steps; step++) world.step(rest, step === steps ? camera.look : undefined);
     if (steps === 0) camera.look();
-    const state = robotState(world.reading);
+    const state = robotState(world.drive.readings);
     const sight = { ...camera.seen(), state, snapshot: world.snapshot(), hash: stateHash(world) };
     return { ...sight, ...(start.fresh && { row }), ...(film && { film: [camera.filmed()] }) };
   }
@@ -148,6 +149,7 @@ export class SlotHost {
 
   #chunk({ slot, actions, film = false }: SlotChunk): ChunkSight {
     const { task, world } = this.#seats.get(slot) ?? missing(slot);
+    const { actionSize } = world;
     const length = actions.length / actionSize;
     const success = new Uint8Array(length);
     const hashes: string[] = [];
@@ -159,7 +161,7 @@ export class SlotHost {
       hashes.push(stateHash(world));
       if (film) pictures.push(camera.filmed());
     }
-    const state = robotState(world.reading);
+    const state = robotState(world.drive.readings);
     const sight = { ...camera.seen(), state, snapshot: world.snapshot(), hash: hashes.at(-1) ?? "" };
     return { ...sight, success, hashes, ...(film && { film: pictures }) };
   }
@@ -167,15 +169,14 @@ export class SlotHost {
   /** Draws when told to look, and gives the last pictures drawn. */
   #camera(task: number, { simulation }: SceneSimulation, film: boolean) {
     const stage = this.#stages.get(task)!;
-    const draw = (name: string) => turnPicture(stage.renderer.render(simulation, name));
     const filmCamera = film ? this.#filmCamera(stage) : undefined;
     let main: Uint8Array = new Uint8Array(0);
     let wrist: Uint8Array | undefined;
     let filmed: Uint8Array | undefined;
     return {
       look: () => {
-        main = draw("agentview");
-        if (this.#settings.wrist) wrist = draw("robot0_eye_in_hand");
+        main = stage.eye.main(simulation);
+        if (this.#settings.wrist) wrist = stage.eye.wrists(simulation);
         filmed = filmCamera?.shoot(simulation);
       },
       seen: () => ({ main, wrist }),
@@ -185,7 +186,7 @@ export class SlotHost {
 
   #filmCamera(stage: Stage): FilmCamera | undefined {
     const { film } = this.#settings;
-    if (film) stage.film ??= new FilmCamera(stage.model, this.#suite.pack.film, film);
+    if (film) stage.film ??= new FilmCamera(stage.model, this.#suite.pack, film);
     return stage.film;
   }
 
@@ -223,10 +224,7 @@ export class SlotHost {
     this.#makeRoom();
     const scene = assembleScene(pack, readBddl(pack.resolve(entry.bddl)));
     const model = SceneSimulation.compile(scene);
-    const { width, height } = this.#settings;
-    // Group 0 collides and is hidden; group 1 is what is seen.
-    const renderer = new Renderer(model, { width, height, geomGroups: [false, true] });
-    return { scene, model, renderer, idle: [], playing: 0 };
+    return { scene, model, eye: new PackCamera(model, pack.sights, this.#settings), idle: [], playing: 0 };
   }
 
   #makeRoom(): void {
@@ -238,9 +236,9 @@ export class SlotHost {
   }
 
   #closeStage(task: number): void {
-    const { idle, renderer, film, model } = this.#stages.get(task)!;
+    const { idle, eye, film, model } = this.#stages.get(task)!;
     for (const world of idle) world.dispose();
-    renderer.dispose();
+    eye.dispose();
     film?.dispose();
     model.dispose();
     this.#stages.delete(task);

@@ -6,7 +6,7 @@
  *
  * | purpose        | who draws from it                                                                | trains a policy or world |
  * | -------------- | -------------------------------------------------------------------------------- | ------------------------ |
- * | stored         | the tabletop's stored starts (`scripts/make-tabletop-starts.ts`); RL in simulators begins from them | yes   |
+ * | stored         | stored starts of the tabletop and the home (`scripts/make-stored-starts.ts`); RL in simulators begins from them | yes   |
  * | demonstrations | `reverie collect`                                                                | yes                      |
  * | recordings     | `reverie world collect`, rounds of co-evolution: what worlds and judges learn from, and where dreams begin | yes |
  * | exams          | `reverie world evaluate` in the simulator, exams of co-evolution, `world collect --set purpose=exam` | no   |
@@ -57,7 +57,10 @@ export function startSeed(purpose: StartPurpose, collection: number, index: numb
   return first + collection * size + index;
 }
 
-/** Of start `start` of the tabletop's task `task`, counted over all suites. Never changes: these starts are in the repository. */
+/** The number that a pack's first task has among those with stored starts of ours. Never changes: they are in the repository. */
+export const firstStoredTask: Readonly<Record<string, number>> = { tabletop: 0, home: 100 };
+
+/** Of start `start` of task `task`, counted over all suites of its pack from `firstStoredTask` on. */
 export const storedStartSeed = (task: number, start: number): number =>
   startSeed("stored", 0, storedStartsPerTask * (task + 1) + start);
 

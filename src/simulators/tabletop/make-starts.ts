@@ -4,10 +4,13 @@
  * Deterministic: start `i` of a task depends on the task's seed and `i` alone. Tasks that speak of neighbors ("next to
  * the blue can") have their odd starts mirrored left to right, so that a side alone never tells the answer.
  */
-import { Mt19937 } from "#random";
+import type { Mt19937 } from "#random";
 import { type DrawScene, drawScene } from "../engine/draw-scene.ts";
+import { mirrorObjects } from "../engine/mirror-objects.ts";
+import type { DrawStart } from "../engine/pack.ts";
 import type { SceneSimulation } from "../engine/scene-simulation.ts";
 import { sceneTruth } from "../experts/scene-truth.ts";
+import { isMirrored } from "./suites.ts";
 
 /** The hand begins anywhere in this box, in meters. */
 const handBox = { low: [-0.05, -0.07, 1.0], high: [0.05, 0.07, 1.06] } as const;
@@ -30,25 +33,11 @@ export function drawStart(
   return positions;
 }
 
-export interface StartsOptions {
-  readonly count: number;
-  readonly seed: number;
-  readonly mirrorOdd: boolean;
-}
-
-/** Rows of joint positions, [count, nq]. */
-export function makeStarts(
-  world: SceneSimulation,
-  { count, seed, mirrorOdd }: StartsOptions,
-): Float32Array<ArrayBuffer> {
-  const width = world.simulation.qpos.length;
-  const starts = new Float32Array(count * width);
-  for (let index = 0; index < count; index++) {
-    const mirror = mirrorOdd && index % 2 === 1;
-    starts.set(drawStart(world, new Mt19937(seed + index), mirror), index * width);
-  }
-  return starts;
-}
+/** As a pack offers it: of mirrored tasks every odd numbered start is mirrored, and half of the others. */
+export const drawTabletopStart: DrawStart = (world, random, { taskName, trial, draw }) => {
+  const mirror = isMirrored(taskName) && (trial === undefined ? random.double() < 0.5 : trial % 2 === 1);
+  return drawStart(world, random, mirror, draw);
+};
 
 function moveHand(world: SceneSimulation, random: Mt19937): void {
   const target = handBox.low.map((low, axis) => random.uniform(low, handBox.high[axis]!));
@@ -57,16 +46,5 @@ function moveHand(world: SceneSimulation, random: Mt19937): void {
   for (let step = 0; step < moveSteps; step++) {
     const move = truth.gripPosition().map((at, axis) => (target[axis]! - at) * gain);
     world.step([...move, 0, 0, 0, -1]);
-  }
-}
-
-/** Reflects the free objects in the plane y = 0. */
-function mirrorObjects({ scene, simulation: { model } }: SceneSimulation, positions: Float64Array): void {
-  for (const { fixture, joints } of scene.objects) {
-    if (fixture) continue;
-    const at = model.array("jnt_qposadr")[model.id("joint", joints.at(-1) ?? "")]!;
-    positions[at + 1]! *= -1;
-    positions[at + 4]! *= -1; // quaternion w, x, y, z: x and z change sign
-    positions[at + 6]! *= -1;
   }
 }

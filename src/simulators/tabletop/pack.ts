@@ -6,12 +6,9 @@
  * 1.3 (a pick-and-place takes 3 chunks of 8 actions), a close camera that shows each object with at least 9 pixels at 64 px,
  * and stored starts that are at rest. Actions, observations, predicates and files mean the same as in LIBERO.
  */
-import { existsSync } from "node:fs";
-import { fileURLToPath } from "node:url";
-import { UserError } from "#registry";
-import { readBddl } from "../engine/bddl.ts";
-import type { AssetPack, InitStates, Problem, TaskEntry } from "../engine/pack.ts";
-import { readStarts } from "./init-states.ts";
+import type { AssetPack, Problem } from "../engine/pack.ts";
+import { shippedAssets } from "../engine/shipped-assets.ts";
+import { drawTabletopStart } from "./make-starts.ts";
 import { tabletopObjects } from "./objects.ts";
 import { tabletopArm } from "./robot.ts";
 import { tabletopSuites } from "./suites.ts";
@@ -33,16 +30,7 @@ const stage: Problem = {
   textures: {},
 };
 
-function resolve(file: string): string {
-  const path = fileURLToPath(new URL(`./assets/${file}`, import.meta.url));
-  if (existsSync(path)) return path;
-  throw new UserError(
-    `the tabletop pack has no file ${file}; the checkout is incomplete: restore it with git`,
-  );
-}
-
 export function tabletopPack(): AssetPack {
-  const states = new Map<string, InitStates>();
   return {
     name: "tabletop",
     baseXml: "base.xml",
@@ -50,18 +38,25 @@ export function tabletopPack(): AssetPack {
     problems: { tabletop_manipulation: stage },
     robots: { arm: tabletopArm },
     suites: tabletopSuites,
-    control: { substeps: 10, stiffness: 2000, staleFirstStep: false, settleSteps: 2, observation: "last" },
+    control: {
+      period: 0.05,
+      substeps: 10,
+      staleFirstStep: false,
+      settleSteps: 2,
+      observation: "last",
+      holdSteps: 1,
+    },
+    sights: {
+      main: "agentview",
+      wrists: ["robot0_eye_in_hand"],
+      turn: "half",
+      geomGroups: [false, true],
+      shadows: true,
+    },
     // Group 2 is the pointer beam, which shows policies what is below the hand.
     film: { overview: "overview", geomGroups: [false, true, false] },
     placementQuaternion: "wxyz",
-    resolve,
-    readInitStates(task: TaskEntry) {
-      const known = states.get(task.initStates);
-      if (known) return known;
-      const { objects } = readBddl(resolve(task.bddl));
-      const found = readStarts(resolve(task.initStates), objects.length);
-      states.set(task.initStates, found);
-      return found;
-    },
+    ...shippedAssets("tabletop", new URL("./assets/", import.meta.url)),
+    drawStart: drawTabletopStart,
   };
 }

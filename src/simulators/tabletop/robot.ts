@@ -2,6 +2,7 @@
 import type { Robot } from "../engine/pack.ts";
 
 export const tabletopArm: Robot = {
+  kind: "arm",
   xml: "robot.xml",
   gripper: {
     xml: "gripper.xml",
@@ -17,4 +18,5 @@ export const tabletopArm: Robot = {
   jointDamping: [0.5, 0.5, 0.5, 0.5, 0.3, 0.3, 0.3],
   jointFrictionLoss: [0, 0, 0, 0, 0, 0, 0],
   jointArmature: [0.1, 0.1, 0.1, 0.1, 0.05, 0.05, 0.05],
+  stiffness: 2000,
 };

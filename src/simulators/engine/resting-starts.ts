@@ -1,15 +1,15 @@
 /**
- * Stored starts of the tabletop tasks: one `.npy` per task, float32 [starts, joint positions].
+ * Stored starts of our own tasks: one `.npy` per task, float32 [starts, joint positions].
  *
  * Everything is at rest in them, so time and velocities are zero and not stored. A free joint has seven positions but six
  * velocities, which is all that is needed to restore the full rows `[time, qpos…, qvel…]`.
  */
 import { isNumericArray, readNpy } from "#formats";
 import { UserError } from "#registry";
-import type { InitStates } from "../engine/pack.ts";
+import type { InitStates } from "./pack.ts";
 
 /** @param freeObjects how many movable objects the task has. */
-export function readStarts(path: string, freeObjects: number): InitStates {
+export function readRestingStarts(path: string, freeObjects: number): InitStates {
   const stored = readNpy(path);
   const [count = 0, positions = 0] = stored.shape;
   if (!isNumericArray(stored) || stored.dtype !== "float32" || stored.shape.length !== 2)
