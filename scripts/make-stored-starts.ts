@@ -8,13 +8,14 @@ import { readBddl } from "../src/simulators/engine/bddl.ts";
 import { drawScene } from "../src/simulators/engine/draw-scene.ts";
 import { assembleScene } from "../src/simulators/engine/scene.ts";
 import { SceneSimulation } from "../src/simulators/engine/scene-simulation.ts";
+import { homePack } from "../src/simulators/home/pack.ts";
 import { firstStoredTask, storedStartSeed } from "../src/simulators/starts/start-seeds.ts";
 import { tabletopPack } from "../src/simulators/tabletop/pack.ts";
 
 const count = 50;
 const [name = "", ...words] = process.argv.slice(2);
-const pack = tabletopPack();
-if (pack.name !== name) throw new Error(`which pack, tabletop? not "${name}"`);
+const pack = name === "home" ? homePack() : tabletopPack();
+if (pack.name !== name) throw new Error(`which pack, tabletop or home? not "${name}"`);
 for (const [index, task] of Object.values(pack.suites).flat().entries()) {
   if (words.length > 0 && !words.some((word) => task.bddl.includes(word))) continue;
   const scene = assembleScene(pack, readBddl(pack.resolve(task.bddl)));

@@ -182,8 +182,10 @@ test("no source has a default export, an enum or a namespace", () => {
 test("no tracked file holds a path of one machine or the address of one package registry", {
   skip: notGit,
 }, () => {
-  // Written in pieces so that this file does not find itself.
-  const machine = new RegExp(["/wor" + "k/", "/roo" + "t/", "/hom" + "e/[a-z]", "/tm" + "p/[a-z]"].join("|"));
+  // Written in pieces so that this file does not find itself. A folder of ours may be named home.
+  const machine = new RegExp(
+    ["/wor" + "k/", "/roo" + "t/", "(?<![\\w.])/hom" + "e/[a-z]", "/tm" + "p/[a-z]"].join("|"),
+  );
   const registry = new RegExp(
     ["registry\\.npm" + "js\\.org", "files\\.python" + "hosted\\.org", "/op" + "t/pypi"].join("|"),
   );

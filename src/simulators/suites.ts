@@ -6,6 +6,8 @@
  */
 import { Catalog } from "#registry";
 import type { AssetPack, TaskEntry } from "./engine/pack.ts";
+import { homePack } from "./home/pack.ts";
+import { homeSuites } from "./home/suites.ts";
 import { liberoPack } from "./libero/pack.ts";
 import { liberoSuites } from "./libero/suites.ts";
 import { tabletopPack } from "./tabletop/pack.ts";
@@ -40,6 +42,11 @@ export const suites = new Catalog<SuiteEntry>(
       expertSteps: name === "tabletop_long" ? 120 : 60,
     })),
     ...entriesOf(liberoSuites, () => ({ makePack: liberoPack, expertSteps: 300 })), // a slower arm
+    ...entriesOf(homeSuites, (name) => ({
+      makePack: homePack,
+      hands: 2,
+      expertSteps: name === "behavior_long" ? 200 : 100,
+    })),
   ]),
 );
 

@@ -150,3 +150,35 @@ test("a shard without one of its columns, or with one that lies, is an error tha
   assert.throws(() => offer([["states", whole.get("states")!.double()]]), /states should be float32/);
   offer([]);
 });
+
+test("episodes of a robot with two hands have 14 numbers per action, 16 per state and both wrists", () => {
+  const own = mkdtempSync(join(folder, "two-hands-"));
+  const change = { suite: "behavior_goal", size: 16, wrist: true, noise: 0.1, max_steps: 60 };
+  using collector = new ShardCollector({ ...settings, ...change });
+  const two = [{ task: 5, start: 2, seed: 1 }];
+  const summary = collector.collect({ jobs: two, path: shardPath(own, 0) }, () => {});
+  const about = {
+    format: "reverie-demonstrations",
+    version: 1,
+    pack: "home",
+    suite: change.suite,
+    tasks: ["a"],
+  };
+  const picture = { width: 16, height: 16, wrist: true, fps: 30 };
+  writeJsonFile(infoPath(own), {
+    ...about,
+    ...picture,
+    hands: 2,
+    tasks: [..."abcdef"],
+    shards: [summary],
+    settings,
+  });
+  const { shards, episodes } = openDemonstrations(own);
+  const shape = (name: string) => shards[0]!.get(name)!.shape;
+  const frames = episodes[0]!.length + 1;
+  assert.deepEqual(shape("actions"), [frames, 14]);
+  assert.deepEqual(shape("states"), [frames, 16]);
+  assert.deepEqual(shape("wrist_images"), [frames, 2, 16, 16, 3]);
+  writeJsonFile(infoPath(own), { ...about, ...picture, tasks: [..."abcdef"], shards: [summary], settings });
+  assert.throws(() => openDemonstrations(own), /states should be|wrist_images should be/);
+});
