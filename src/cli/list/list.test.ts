@@ -24,7 +24,7 @@ test("configurations come with the sentence that their file begins with", async 
 test("tasks are those of one suite where it is named, and a suite that is none is answered with the suites", async () => {
   const tasks = await kinds.tasks!("tabletop_object");
   assert.deepEqual([...new Set(tasks.map(({ suite }) => suite))], ["tabletop_object"]);
-  await assert.rejects(kinds.tasks!("kitchen"), /no suite named "kitchen"; there are: tabletop_spatial/);
+  await assert.rejects(kinds.tasks!("kitchen"), /no suite named "kitchen"; there are: .*tabletop_spatial/);
 });
 
 test("what cannot be listed is answered with what can", async () => {
