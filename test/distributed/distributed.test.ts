@@ -104,6 +104,6 @@ test("when a rank dies the others fail with a clear error within the time-out", 
   const [survivor] = await meet(node(0, 2, 0, "die", 5000), (port) => [node(1, 2, port, "die", 5000)]);
   assert.ok(survivor);
   assert.equal(survivor.code, 3);
-  assert.match(JSON.parse(survivor.output).error, /UserError: all_reduce failed on rank 0 of 2/);
+  assert.match(JSON.parse(survivor.output).error, /PeerLost: all_reduce failed on rank 0 of 2/);
   assert.ok(survivor.seconds < 30, `${survivor.seconds} s`);
 });

@@ -209,7 +209,7 @@ test("a package that is not installed is an error with the command that installs
 
 test("a backend that does not exist is refused by name", async () => {
   const opening = openRunLog(settings(join(folder, "x"), "tensorbord"), options);
-  await assert.rejects(opening, /"tensorbord"; there are: tensorboard, wandb, swanlab/);
+  await assert.rejects(opening, /"tensorbord"; there are: swanlab, tensorboard, wandb/);
 });
 
 function readBack(path: string, service: string): Found {
