@@ -13,9 +13,9 @@ import { Renderer } from "#mujoco";
 import { Mt19937 } from "#random";
 import { findSuite } from "#simulators";
 import { tensor } from "#tensor";
-import { readBddl } from "../src/simulators/engine/bddl.ts";
-import { assembleScene } from "../src/simulators/engine/scene.ts";
-import { SceneSimulation } from "../src/simulators/engine/scene-simulation.ts";
+import { readBddl } from "../src/engine/bddl.ts";
+import { assembleScene } from "../src/engine/scene.ts";
+import { SceneSimulation } from "../src/engine/scene-simulation.ts";
 import type { BenchOptions } from "./main.ts";
 import { type BenchRow, moreIsBetter } from "./row.ts";
 

@@ -9,9 +9,9 @@
 import { Renderer, Simulation } from "#mujoco";
 import { Mt19937 } from "#random";
 import { liberoPack } from "#simulators";
-import { readBddl } from "../src/simulators/engine/bddl.ts";
-import { assembleScene } from "../src/simulators/engine/scene.ts";
-import { SceneSimulation } from "../src/simulators/engine/scene-simulation.ts";
+import { readBddl } from "../src/engine/bddl.ts";
+import { assembleScene } from "../src/engine/scene.ts";
+import { SceneSimulation } from "../src/engine/scene-simulation.ts";
 import { preparedAssets } from "../test/parity/libero/prepared-assets.ts";
 import { liberoPython } from "./libero-python.ts";
 import { Reference } from "./python.ts";

@@ -1,11 +1,11 @@
 /** A task of a suite with its expert and, if wanted, its camera: what the tabletop bench runs. */
 
 import { Mt19937 } from "#random";
-import { readBddl } from "../src/simulators/engine/bddl.ts";
-import { drawScene } from "../src/simulators/engine/draw-scene.ts";
-import { PackCamera } from "../src/simulators/engine/pack-camera.ts";
-import { assembleScene } from "../src/simulators/engine/scene.ts";
-import { SceneSimulation } from "../src/simulators/engine/scene-simulation.ts";
+import { readBddl } from "../src/engine/bddl.ts";
+import { drawScene } from "../src/engine/draw-scene.ts";
+import { PackCamera } from "../src/engine/pack-camera.ts";
+import { assembleScene } from "../src/engine/scene.ts";
+import { SceneSimulation } from "../src/engine/scene-simulation.ts";
 import { beginEpisode, type EpisodeResult, runEpisode } from "../src/simulators/experts/episode.ts";
 import { makeExpert } from "../src/simulators/make-expert.ts";
 import { findSuite } from "../src/simulators/suites.ts";

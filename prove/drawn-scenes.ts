@@ -1,8 +1,8 @@
 /** Scenes as the product's own samplers draw them, as text that is equal only where every joint position is: for proofs about starts. */
 import { Mt19937 } from "#random";
-import { readBddl } from "../src/simulators/engine/bddl.ts";
-import { assembleScene } from "../src/simulators/engine/scene.ts";
-import { SceneSimulation } from "../src/simulators/engine/scene-simulation.ts";
+import { readBddl } from "../src/engine/bddl.ts";
+import { assembleScene } from "../src/engine/scene.ts";
+import { SceneSimulation } from "../src/engine/scene-simulation.ts";
 import { drawEvaluationStart, drawFreshStart } from "../src/simulators/starts/fresh-start.ts";
 import { findSuite, type Suite } from "../src/simulators/suites.ts";
 

@@ -1,14 +1,14 @@
 /** `node --import tsx scripts/make-home-pictures.ts FOLDER`: draws each suite of the home in the middle of an episode, as films and policies see it. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { readBddl } from "../src/engine/bddl.ts";
+import { drawScene } from "../src/engine/draw-scene.ts";
+import { assembleScene } from "../src/engine/scene.ts";
+import { SceneSimulation } from "../src/engine/scene-simulation.ts";
 import { encodePng } from "../src/formats/index.ts";
 import { flipRows, Renderer } from "../src/mujoco/index.ts";
 import { beside } from "../src/pictures/index.ts";
 import { Mt19937 } from "../src/random/index.ts";
-import { readBddl } from "../src/simulators/engine/bddl.ts";
-import { drawScene } from "../src/simulators/engine/draw-scene.ts";
-import { assembleScene } from "../src/simulators/engine/scene.ts";
-import { SceneSimulation } from "../src/simulators/engine/scene-simulation.ts";
 import { beginEpisode } from "../src/simulators/experts/episode.ts";
 import { makeExpert } from "../src/simulators/make-expert.ts";
 import { findSuite } from "../src/simulators/suites.ts";

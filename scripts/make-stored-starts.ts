@@ -2,12 +2,12 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
+import { readBddl } from "../src/engine/bddl.ts";
+import { drawScene } from "../src/engine/draw-scene.ts";
+import { assembleScene } from "../src/engine/scene.ts";
+import { SceneSimulation } from "../src/engine/scene-simulation.ts";
 import { writeNpy } from "../src/formats/index.ts";
 import { Mt19937 } from "../src/random/index.ts";
-import { readBddl } from "../src/simulators/engine/bddl.ts";
-import { drawScene } from "../src/simulators/engine/draw-scene.ts";
-import { assembleScene } from "../src/simulators/engine/scene.ts";
-import { SceneSimulation } from "../src/simulators/engine/scene-simulation.ts";
 import { homePack } from "../src/simulators/home/pack.ts";
 import { firstStoredTask, storedStartSeed } from "../src/simulators/starts/start-seeds.ts";
 import { tabletopPack } from "../src/simulators/tabletop/pack.ts";

@@ -1,11 +1,11 @@
 /** `node --import tsx scripts/make-tabletop-pictures.ts`: draws the pictures of docs/tabletop.md as a policy sees them. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { readBddl } from "../src/engine/bddl.ts";
+import { assembleScene } from "../src/engine/scene.ts";
+import { SceneSimulation } from "../src/engine/scene-simulation.ts";
 import { encodePng } from "../src/formats/index.ts";
 import { Renderer } from "../src/mujoco/index.ts";
-import { readBddl } from "../src/simulators/engine/bddl.ts";
-import { assembleScene } from "../src/simulators/engine/scene.ts";
-import { SceneSimulation } from "../src/simulators/engine/scene-simulation.ts";
 import { beginEpisode } from "../src/simulators/experts/episode.ts";
 import { tabletopKit } from "../src/simulators/experts/tabletop-kit.ts";
 import { TaskExpert } from "../src/simulators/experts/task-expert.ts";

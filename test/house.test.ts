@@ -118,7 +118,8 @@ const widestDoor = 45;
 /** Rooms whose doors may offer more, each with its reason. */
 const wideDoors: Readonly<Record<string, number>> = {
   tensor: 70, // functions on tensors: a vocabulary, not an interface
-  simulators: 65, // envs and recordings both play scenes, step by step
+  engine: 55, // half of it are the types that a pack of assets is written in
+  simulators: 50, // envs and recordings both play scenes, step by step
   training: 60, // commands, programs, claims and fine-tuning stand on runs, checkpoints and evaluations
 };
 

@@ -2,19 +2,10 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { assembleScene, drawScene, readBddl, restAction, SceneSimulation } from "#engine";
 import { Mt19937 } from "#random";
 import { openDemonstrations } from "#recordings";
-import {
-  assembleScene,
-  drawScene,
-  findSuite,
-  makeExpert,
-  readBddl,
-  restAction,
-  SceneSimulation,
-  storedStart,
-  suiteNames,
-} from "#simulators";
+import { findSuite, makeExpert, storedStart, suiteNames } from "#simulators";
 import { Checks, type Proof } from "../proof.ts";
 import { RunningCommand } from "../running-command.ts";
 

@@ -4,15 +4,20 @@
  * Shipped suites have stored starts in files. Those of such a suite are drawn when they are first needed, by the same samplers and from
  * seeds of the same range, so that every process of a run has the same ones.
  */
+
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { basename, isAbsolute, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import {
+  type AssetPack,
+  assembleScene,
+  type InitStates,
+  readBddl,
+  SceneSimulation,
+  type TaskEntry,
+} from "#engine";
 import { Mt19937 } from "#random";
 import { UserError } from "#registry";
-import { readBddl } from "./engine/bddl.ts";
-import type { AssetPack, InitStates, TaskEntry } from "./engine/pack.ts";
-import { assembleScene } from "./engine/scene.ts";
-import { SceneSimulation } from "./engine/scene-simulation.ts";
 import { storedStartSeed } from "./starts/start-seeds.ts";
 import type { SuiteEntry } from "./suites.ts";
 import { drawStart } from "./tabletop/make-starts.ts";

@@ -1,15 +1,6 @@
-/** Physics simulators: the engine, the LIBERO and tabletop suites on it, their experts and starts, and slots that play episodes. */
+/** Physics simulators: the suites of LIBERO, of our tabletop and of our home, their experts and starts, and slots that play episodes. */
 export { bddlSuite } from "./bddl-suite.ts";
 export { pictureSide, settleSteps } from "./bounds.ts";
-export { type BddlTask, readBddl } from "./engine/bddl.ts";
-export { drawScene } from "./engine/draw-scene.ts";
-export { actionSizeOf, handsOf, restAction } from "./engine/hands.ts";
-export type { InitStates } from "./engine/pack.ts";
-export { PackCamera } from "./engine/pack-camera.ts";
-export type { Condition } from "./engine/predicates.ts";
-export { robotState, robotStateSize } from "./engine/robot-state.ts";
-export { assembleScene, type Scene } from "./engine/scene.ts";
-export { SceneSimulation } from "./engine/scene-simulation.ts";
 export { runEpisode } from "./experts/episode.ts";
 export type { SceneExpert } from "./experts/expert.ts";
 export { drawMistakes, type MistakeOptions } from "./experts/mistakes.ts";

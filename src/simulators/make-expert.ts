@@ -1,6 +1,6 @@
 /** Which experts there are, by asset pack. */
+import type { SceneSimulation } from "#engine";
 import { ownEntry, UserError } from "#registry";
-import type { SceneSimulation } from "./engine/scene-simulation.ts";
 import type { SceneExpert } from "./experts/expert.ts";
 import { liberoKit } from "./experts/libero-kit.ts";
 import { tabletopKit } from "./experts/tabletop-kit.ts";

@@ -4,8 +4,8 @@
  * A suite of one's own is a folder of BDDL files about the things of a pack (docs/extend/task.md). Packs are made on first use and
  * kept: they remember what they have read.
  */
+import type { AssetPack, TaskEntry } from "#engine";
 import { Catalog } from "#registry";
-import type { AssetPack, TaskEntry } from "./engine/pack.ts";
 import { homePack } from "./home/pack.ts";
 import { homeSuites } from "./home/suites.ts";
 import { liberoPack } from "./libero/pack.ts";

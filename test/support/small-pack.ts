@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import type { AssetPack } from "../../src/simulators/engine/pack.ts";
+import type { AssetPack } from "../../src/engine/pack.ts";
 
 const marks = (bottom: number, top: number, radius: number): string =>
   `<site name="bottom_site" pos="0 0 ${bottom}"/><site name="top_site" pos="0 0 ${top}"/>

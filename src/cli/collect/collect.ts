@@ -1,5 +1,6 @@
 /** Divides the episodes of a collection into shards, has workers make them, and writes the dataset's description. */
 import { processLauncher } from "#cluster";
+import { handsOf } from "#engine";
 import { writeJsonFile } from "#formats";
 import {
   type CollectSettings,
@@ -12,7 +13,7 @@ import {
   shardCollectorProgram,
   shardPath,
 } from "#recordings";
-import { findSuite, handsOf, startSeed } from "#simulators";
+import { findSuite, startSeed } from "#simulators";
 
 export interface CollectRequest {
   readonly settings: CollectSettings;

@@ -2,10 +2,11 @@
 import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { handsOf } from "#engine";
 import { counted } from "#metrics";
 import { type CollectSettings, collectSettingsSchema } from "#recordings";
 import { UserError } from "#registry";
-import { findSuite, handsOf, suiteNames } from "#simulators";
+import { findSuite, suiteNames } from "#simulators";
 import type { Command } from "../command.ts";
 import { nextText } from "../next-commands.ts";
 import { checked, wholeNumber } from "../option-values.ts";

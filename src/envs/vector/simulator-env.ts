@@ -7,18 +7,17 @@
  */
 
 import type { EnvStep, Observation } from "#data";
+import { actionSizeOf, handsOf } from "#engine";
 import { sceneSeed } from "#random";
 import { type Launcher, UserError } from "#registry";
 import type { ChunkSight, ChunkWatcher, FilmView, SlotSnapshot, SlotStart } from "#simulators";
 import {
-  actionSizeOf,
   type ChosenStarts,
   type EpisodeAccount,
   enterStep,
   episodeStats,
   findSuite,
   freshStartSeed,
-  handsOf,
   newAccount,
   readStarts,
   type Suite,

@@ -1,6 +1,7 @@
 /** What the slots of an env show, kept in one block per kind so that an observation is one copy. */
 import type { Observation } from "#data";
-import { robotStateSize, type Sight } from "#simulators";
+import { robotStateSize } from "#engine";
+import type { Sight } from "#simulators";
 import { keep, tensor } from "#tensor";
 
 export interface ViewOptions {

@@ -1,8 +1,10 @@
 /** Puts a world into the start that a job names, the same way for whoever then acts in it. */
 
+import type { InitStates, SceneSimulation } from "#engine";
+import { drawScene, restAction } from "#engine";
 import { Mt19937 } from "#random";
-import type { InitStates, SceneSimulation, Suite } from "#simulators";
-import { drawFreshStart, drawScene, restAction } from "#simulators";
+import type { Suite } from "#simulators";
+import { drawFreshStart } from "#simulators";
 
 export interface EpisodeJob {
   /** Index within the suite. */

@@ -5,21 +5,16 @@
  * workers makes the same files.
  */
 
+import { assembleScene, handsOf, PackCamera, readBddl, robotState, SceneSimulation } from "#engine";
 import { Mt19937 } from "#random";
 import type { WorkerProgram } from "#registry";
 import {
   ActionNoise,
-  assembleScene,
   drawMistakes,
   findSuite,
-  handsOf,
   makeExpert,
-  PackCamera,
-  readBddl,
-  robotState,
   runEpisode,
   type SceneExpert,
-  SceneSimulation,
   type Suite,
 } from "#simulators";
 import { beginJob, type EpisodeJob, type ShardJob } from "./begin-job.ts";

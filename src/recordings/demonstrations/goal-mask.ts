@@ -5,9 +5,11 @@
  * trains a judge of pictures. A goal of another task is asked only where its words mean the same here: its things are in
  * this scene, and none of them has a twin (of three identical cubes, each task calls another one the first).
  */
+
+import type { Condition, SceneSimulation } from "#engine";
+import { type BddlTask, readBddl } from "#engine";
 import { UserError } from "#registry";
-import type { Condition, SceneSimulation, Suite } from "#simulators";
-import { type BddlTask, readBddl } from "#simulators";
+import type { Suite } from "#simulators";
 
 /** Bits of a signed 64-bit integer that can be used. */
 const mostTasks = 63;

@@ -5,19 +5,11 @@
  * on its job and its actions alone.
  */
 
+import { assembleScene, PackCamera, readBddl, robotState, type Scene, SceneSimulation } from "#engine";
 import type { Model } from "#mujoco";
 import type { Mt19937 } from "#random";
 import { UserError } from "#registry";
-import {
-  assembleScene,
-  findSuite,
-  PackCamera,
-  readBddl,
-  robotState,
-  type Scene,
-  SceneSimulation,
-  type Suite,
-} from "#simulators";
+import { findSuite, type Suite } from "#simulators";
 import { beginJob, type EpisodeJob } from "../demonstrations/begin-job.ts";
 import { type GoalMask, goalMask } from "../demonstrations/goal-mask.ts";
 import type { FrameRow } from "../demonstrations/recorder.ts";

@@ -5,11 +5,11 @@
  * commands, strong noise) and wrong objects show what failing looks like; the mixture is that of a trial that worked.
  */
 
+import { handsOf } from "#engine";
 import { Mt19937 } from "#random";
 import {
   ActionNoise,
   drawMistakes,
-  handsOf,
   type MistakeOptions,
   makeExpert,
   type NoiseOptions,

@@ -1,6 +1,7 @@
 /** The camera through which a suite's main pictures are seen: worlds that draw into pictures must know it. */
 
-import { assembleScene, findSuite, readBddl, SceneSimulation } from "#simulators";
+import { assembleScene, readBddl, SceneSimulation } from "#engine";
+import { findSuite } from "#simulators";
 import type { DatasetInfo } from "../demonstrations/layout.ts";
 
 /** It stands in the scene and is the same for every task of a suite. */

@@ -1,7 +1,9 @@
 /** Plays a recorded episode again and says whether every state is the same, bit for bit. */
+
+import { actionSizeOf } from "#engine";
 import { mujocoVersion } from "#mujoco";
 import { UserError } from "#registry";
-import { actionSizeOf, findSuite, SlotHost } from "#simulators";
+import { findSuite, SlotHost } from "#simulators";
 import { decodeDoubles, decodeFloats, readReplay } from "./replay-file.ts";
 
 export type ReplayVerdict =

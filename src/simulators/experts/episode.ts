@@ -1,7 +1,6 @@
 /** Runs an expert from a stored start to success or the end of its time. */
 
-import { restAction } from "../engine/hands.ts";
-import type { OnObservation, SceneSimulation } from "../engine/scene-simulation.ts";
+import { type OnObservation, restAction, type SceneSimulation } from "#engine";
 import type { Action, SceneExpert } from "./expert.ts";
 
 export interface EpisodeOptions {

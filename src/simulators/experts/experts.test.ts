@@ -1,11 +1,8 @@
 import assert from "node:assert/strict";
 import { existsSync } from "node:fs";
 import { test } from "node:test";
+import { assembleScene, drawScene, parseBddl, readBddl, SceneSimulation } from "#engine";
 import { Mt19937 } from "#random";
-import { parseBddl, readBddl } from "../engine/bddl.ts";
-import { drawScene } from "../engine/draw-scene.ts";
-import { assembleScene } from "../engine/scene.ts";
-import { SceneSimulation } from "../engine/scene-simulation.ts";
 import { liberoFolder } from "../libero/folder.ts";
 import { liberoPack } from "../libero/pack.ts";
 import { tabletopPack } from "../tabletop/pack.ts";

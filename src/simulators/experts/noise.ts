@@ -5,8 +5,8 @@
  * then a turned gripper command; the expert's own answer stays the label. Noise that lasts pushes the hand to places it
  * would not see otherwise, from which the labels lead back.
  */
+import { handActionSize } from "#engine";
 import type { Mt19937 } from "#random";
-import { handActionSize } from "../engine/hands.ts";
 import type { Action } from "./expert.ts";
 import { clamp } from "./motion.ts";
 

@@ -3,10 +3,8 @@
  *
  * It reads the same BDDL as the predicates that judge success, so a new task of known things needs no new code.
  */
+import type { Predicate, Scene, SceneObject } from "#engine";
 import { UserError } from "#registry";
-import type { Predicate } from "../engine/bddl.ts";
-import type { Scene } from "../engine/scene.ts";
-import type { SceneObject } from "../engine/scene-object.ts";
 import type { GroundTruth, Point, Skill } from "./expert.ts";
 import {
   type Container,

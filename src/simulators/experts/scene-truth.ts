@@ -1,5 +1,5 @@
 /** The truth about a running scene, read from its simulation's arrays without copying more than three numbers. */
-import type { SceneSimulation } from "../engine/scene-simulation.ts";
+import type { SceneSimulation } from "#engine";
 import type { GroundTruth, Point } from "./expert.ts";
 import { halfTurn } from "./motion.ts";
 

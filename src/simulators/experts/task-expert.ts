@@ -1,5 +1,5 @@
 /** An expert for a whole task: its skills one after another, and once more from the start should the goal not hold then. */
-import type { SceneSimulation } from "../engine/scene-simulation.ts";
+import type { SceneSimulation } from "#engine";
 import type { Action, GroundTruth, SceneExpert, Skill } from "./expert.ts";
 import type { ExpertKit } from "./kit.ts";
 import { type Mistakes, noMistakes } from "./mistakes.ts";

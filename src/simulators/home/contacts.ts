@@ -1,7 +1,6 @@
 /** Who touches whom in a home: things by name, the robot's hands and their pads, and the rest. */
+import { type Scene, type Side, sides } from "#engine";
 import type { Simulation } from "#mujoco";
-import { type Side, sides } from "../engine/pack.ts";
-import type { Scene } from "../engine/scene.ts";
 
 const rest = -1; // the counter, the backsplash
 const handOf: Readonly<Record<Side, number>> = { left: -2, right: -3 };

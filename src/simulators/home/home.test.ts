@@ -1,11 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { assembleScene, drawScene, parseBddl, readBddl, restAction, SceneSimulation } from "#engine";
 import { Mt19937 } from "#random";
-import { parseBddl, readBddl } from "../engine/bddl.ts";
-import { drawScene } from "../engine/draw-scene.ts";
-import { restAction } from "../engine/hands.ts";
-import { assembleScene } from "../engine/scene.ts";
-import { SceneSimulation } from "../engine/scene-simulation.ts";
 import { beginEpisode, runEpisode } from "../experts/episode.ts";
 import { makeExpert } from "../make-expert.ts";
 import { SlotHost } from "../slots/slot-host.ts";

@@ -1,5 +1,6 @@
 /** The things of the home: which file, how far they are turned when placed, and when a drawer is open or a radio on. */
-import type { ObjectCategory, Range } from "../engine/pack.ts";
+
+import type { ObjectCategory, Range } from "#engine";
 
 const turned = (name: string, range: Range): ObjectCategory => ({
   xml: `objects/${name}.xml`,

@@ -6,8 +6,7 @@
  * numbers at 30 Hz, a head camera and two wrist cameras. Its tasks and its robot are ours, and so are its numbers: they say
  * nothing about the benchmark.
  */
-import type { AssetPack, Problem } from "../engine/pack.ts";
-import { shippedAssets } from "../engine/shipped-assets.ts";
+import { type AssetPack, type Problem, shippedAssets } from "#engine";
 import { homeObjects } from "./objects.ts";
 import { homePredicates } from "./predicates.ts";
 import { counterHeight, homeRobot } from "./robot.ts";

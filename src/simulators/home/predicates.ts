@@ -5,12 +5,16 @@
  * What is placed must be let go: no hand touches it. Positions are those of a thing's origin in the frame of the region's site.
  * (The engine's own `on` and `in` keep LIBERO's peculiarities, which its results depend on; nothing here does.)
  */
+import type {
+  CompilePredicate,
+  Condition,
+  PackPredicates,
+  Scene,
+  SceneObject,
+  SceneRegion,
+  Side,
+} from "#engine";
 import type { Simulation } from "#mujoco";
-import type { CompilePredicate, PackPredicates, Side } from "../engine/pack.ts";
-import type { Condition } from "../engine/predicates.ts";
-import type { Scene } from "../engine/scene.ts";
-import type { SceneObject } from "../engine/scene-object.ts";
-import type { SceneRegion } from "../engine/scene-region.ts";
 import { Contacts } from "./contacts.ts";
 import { counterHeight } from "./robot.ts";
 

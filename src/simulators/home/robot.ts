@@ -1,5 +1,6 @@
 /** The home's robot: two arms of seven joints on a fixed torso, as the engine's drive needs to know them. */
-import type { TwoArmRobot } from "../engine/pack.ts";
+
+import type { TwoArmRobot } from "#engine";
 
 /** The grip site 28 cm before the robot, 34 cm to its left, 23 cm above the counter; nearer, the hands hide things from the head. */
 const left = [0.49, 1.52, 0.66, 2.23, -1.43, -1.47, -0.7] as const;

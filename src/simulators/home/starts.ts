@@ -4,11 +4,8 @@
  * BDDL sets a thing that stands on another on its middle; here it is moved by up to two centimeters. Tasks that speak of
  * neighbors have their odd starts mirrored left to right, so that a side alone never tells the answer.
  */
+import { type DrawStart, mirrorObjects, restAction, type SceneSimulation } from "#engine";
 import type { Mt19937 } from "#random";
-import { restAction } from "../engine/hands.ts";
-import { mirrorObjects } from "../engine/mirror-objects.ts";
-import type { DrawStart } from "../engine/pack.ts";
-import type { SceneSimulation } from "../engine/scene-simulation.ts";
 import { isMirrored } from "./suites.ts";
 
 const settleSteps = 8;

@@ -4,7 +4,8 @@
  * `behavior_spatial` asks which of equal bowls, `behavior_object` asks what, `behavior_goal` asks for what in one scene that is the
  * same for all of its tasks, and `behavior_long` asks for several things in a row.
  */
-import type { TaskEntry } from "../engine/pack.ts";
+
+import type { TaskEntry } from "#engine";
 
 const ontoPlate = (which: string): string => `pick_up_the_${which}_and_place_it_on_the_plate`;
 const intoBasket = (what: string): string => `put_the_${what}_in_the_basket`;

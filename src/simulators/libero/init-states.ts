@@ -1,7 +1,7 @@
 /** Reads LIBERO's `.pruned_init` files: a NumPy array of initial states saved by PyTorch, one state per row. */
+import type { InitStates } from "#engine";
 import { type NumpyArray, readTorchLayout } from "#formats";
 import { UserError } from "#registry";
-import type { InitStates } from "../engine/pack.ts";
 
 export function readPrunedInit(path: string): InitStates {
   const value = readTorchLayout(path) as Partial<NumpyArray> | null;

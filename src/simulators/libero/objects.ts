@@ -4,7 +4,8 @@
  * Source: LIBERO's `envs/objects`, whose numbers the stored initial states and published success rates depend on. The
  * thresholds look odd where they are (a drawer is closed only beyond 0, so pushed in fully): kept as they are.
  */
-import type { Articulation, AxisRotation, ObjectCategory } from "../engine/pack.ts";
+
+import type { Articulation, AxisRotation, ObjectCategory } from "#engine";
 
 const quarter = Math.PI / 2;
 const about = (axis: "x" | "y" | "z", low: number, high = low): AxisRotation => ({

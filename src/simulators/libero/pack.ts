@@ -2,7 +2,7 @@
  * LIBERO (Liu et al. 2023, https://arxiv.org/abs/2306.03310) as an asset pack: 130 language-conditioned manipulation
  * tasks of a Panda arm, from files that `reverie fetch libero` prepares once.
  */
-import type { AssetPack, InitStates } from "../engine/pack.ts";
+import type { AssetPack, InitStates } from "#engine";
 import { liberoFolder, resolveIn } from "./folder.ts";
 import { readPrunedInit } from "./init-states.ts";
 import { fileChecker } from "./manifest.ts";

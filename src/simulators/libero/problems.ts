@@ -1,5 +1,6 @@
 /** LIBERO's stages and the robot on them. Source: LIBERO's `envs/problems`, `envs/arenas` and `envs/robots`. */
-import type { ArmRobot, CameraPose, Problem, Quaternion, Vector3 } from "../engine/pack.ts";
+
+import type { ArmRobot, CameraPose, Problem, Quaternion, Vector3 } from "#engine";
 
 const lookDown: Quaternion = [
   0.6380177736282349, 0.3048497438430786, 0.30484986305236816, 0.6380177736282349,

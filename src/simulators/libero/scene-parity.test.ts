@@ -4,14 +4,12 @@ import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { assembleScene, ownedByReset, readBddl, resetScene } from "#engine";
 import { readNpz } from "#formats";
 import { Model, Simulation } from "#mujoco";
 import { Mt19937 } from "#random";
 import { liberoForTests } from "../../../test/libero-assets.ts";
 import { needsShared, sharedFolder } from "../../../test/shared.ts";
-import { readBddl } from "../engine/bddl.ts";
-import { assembleScene } from "../engine/scene.ts";
-import { ownedByReset, resetScene } from "../engine/scene-reset.ts";
 import { liberoPack } from "./pack.ts";
 
 const { folder, skip } = await liberoForTests();

@@ -1,5 +1,5 @@
 /** LIBERO's suites as lists of tasks: four of ten tasks, one of ninety, and the union of all. */
-import type { TaskEntry } from "../engine/pack.ts";
+import type { TaskEntry } from "#engine";
 import { taskNames } from "./task-names.ts";
 
 type Suite = keyof typeof taskNames;

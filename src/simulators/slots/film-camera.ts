@@ -4,10 +4,9 @@
  * What helps only policies is left out: the pack says which groups of geoms people see. Renderers are made when the first
  * picture is taken.
  */
+import { type AssetPack, turnFor } from "#engine";
 import { type Model, Renderer, type Simulation } from "#mujoco";
 import { beside } from "#pictures";
-import type { AssetPack } from "../engine/pack.ts";
-import { turnFor } from "../engine/turned-picture.ts";
 
 /** Of films; where an overview stands beside the policy's camera, the pictures are twice as wide. */
 export interface FilmView {

@@ -7,16 +7,19 @@
  */
 
 import { createHash } from "node:crypto";
+import {
+  assembleScene,
+  drawAfterReset,
+  PackCamera,
+  readBddl,
+  restAction,
+  robotState,
+  type Scene,
+  SceneSimulation,
+} from "#engine";
 import type { Model } from "#mujoco";
 import { Mt19937 } from "#random";
 import { UserError, type WorkerProgram } from "#registry";
-import { readBddl } from "../engine/bddl.ts";
-import { drawAfterReset } from "../engine/draw-scene.ts";
-import { restAction } from "../engine/hands.ts";
-import { PackCamera } from "../engine/pack-camera.ts";
-import { robotState } from "../engine/robot-state.ts";
-import { assembleScene, type Scene } from "../engine/scene.ts";
-import { SceneSimulation } from "../engine/scene-simulation.ts";
 import { drawEvaluationStart } from "../starts/fresh-start.ts";
 import { findSuite, type Suite } from "../suites.ts";
 import { FilmCamera, type FilmView } from "./film-camera.ts";

@@ -3,10 +3,8 @@
  *
  * The same samplers as for stored starts: LIBERO's placement, and what a pack of our own does after it.
  */
+import { drawAfterReset, drawScene, type SceneSimulation, type StartRequest } from "#engine";
 import { Mt19937 } from "#random";
-import { drawAfterReset, drawScene } from "../engine/draw-scene.ts";
-import type { StartRequest } from "../engine/pack.ts";
-import type { SceneSimulation } from "../engine/scene-simulation.ts";
 
 /** For recorded episodes: a row `[time, qpos…, qvel…]` at rest. */
 export const drawFreshStart = (world: SceneSimulation, random: Mt19937, taskName: string): Float64Array =>

@@ -116,9 +116,7 @@ test("starts are named stored, fresh or fresh:SEED, and nothing else", () => {
 
 test("the stored starts of the repository are those of their seeds", async () => {
   const { drawStart } = await import("../tabletop/make-starts.ts");
-  const { readBddl } = await import("../engine/bddl.ts");
-  const { assembleScene } = await import("../engine/scene.ts");
-  const { SceneSimulation } = await import("../engine/scene-simulation.ts");
+  const { assembleScene, readBddl, SceneSimulation } = await import("#engine");
   const { Mt19937 } = await import("#random");
   const { pack, tasks } = findSuite("tabletop_object");
   const entry = tasks[2]!;

@@ -4,11 +4,8 @@
  * Deterministic: start `i` of a task depends on the task's seed and `i` alone. Tasks that speak of neighbors ("next to
  * the blue can") have their odd starts mirrored left to right, so that a side alone never tells the answer.
  */
+import { type DrawScene, type DrawStart, drawScene, mirrorObjects, type SceneSimulation } from "#engine";
 import type { Mt19937 } from "#random";
-import { type DrawScene, drawScene } from "../engine/draw-scene.ts";
-import { mirrorObjects } from "../engine/mirror-objects.ts";
-import type { DrawStart } from "../engine/pack.ts";
-import type { SceneSimulation } from "../engine/scene-simulation.ts";
 import { sceneTruth } from "../experts/scene-truth.ts";
 import { isMirrored } from "./suites.ts";
 

@@ -4,7 +4,8 @@
  * Turns stay within a quarter radian, so that a gripper which keeps its heading (the fingers open sideways) can grasp
  * every one of them.
  */
-import type { ObjectCategory, Range } from "../engine/pack.ts";
+
+import type { ObjectCategory, Range } from "#engine";
 
 const turned = (name: string, range: Range): ObjectCategory => ({
   xml: `objects/${name}.xml`,

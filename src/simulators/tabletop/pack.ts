@@ -6,8 +6,7 @@
  * 1.3 (a pick-and-place takes 3 chunks of 8 actions), a close camera that shows each object with at least 9 pixels at 64 px,
  * and stored starts that are at rest. Actions, observations, predicates and files mean the same as in LIBERO.
  */
-import type { AssetPack, Problem } from "../engine/pack.ts";
-import { shippedAssets } from "../engine/shipped-assets.ts";
+import { type AssetPack, type Problem, shippedAssets } from "#engine";
 import { drawTabletopStart } from "./make-starts.ts";
 import { tabletopObjects } from "./objects.ts";
 import { tabletopArm } from "./robot.ts";

@@ -1,6 +1,6 @@
 /** The tabletop's arm and gripper, as the engine's controller needs to know them. */
-import type { Robot } from "../engine/pack.ts";
 
+import type { Robot } from "#engine";
 export const tabletopArm: Robot = {
   kind: "arm",
   xml: "robot.xml",

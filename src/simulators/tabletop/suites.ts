@@ -4,7 +4,8 @@
  * `tabletop_spatial` asks where, `tabletop_object` asks what, `tabletop_goal` asks for what in one unchanging scene, and
  * `tabletop_long` asks for two things in a row. Every scene holds several candidates: only the words decide.
  */
-import type { TaskEntry } from "../engine/pack.ts";
+
+import type { TaskEntry } from "#engine";
 
 const intoTray = (which: string): string => `pick_up_the_${which}_and_place_it_in_the_tray`;
 const intoBasket = (what: string): string => `pick_up_the_${what}_and_place_it_in_the_basket`;

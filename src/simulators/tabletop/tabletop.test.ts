@@ -1,10 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { assembleScene, drawScene, readBddl, SceneSimulation } from "#engine";
 import { Mt19937 } from "#random";
-import { readBddl } from "../engine/bddl.ts";
-import { drawScene } from "../engine/draw-scene.ts";
-import { assembleScene } from "../engine/scene.ts";
-import { SceneSimulation } from "../engine/scene-simulation.ts";
 import { beginEpisode, runEpisode } from "../experts/episode.ts";
 import { sceneTruth } from "../experts/scene-truth.ts";
 import { tabletopKit } from "../experts/tabletop-kit.ts";

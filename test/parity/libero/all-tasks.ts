@@ -1,9 +1,9 @@
 /** Every task of every suite: its scene assembles and compiles, a start can be drawn, and a stored start can be set. */
 import { Mt19937 } from "#random";
-import { readBddl } from "../../../src/simulators/engine/bddl.ts";
-import type { AssetPack, TaskEntry } from "../../../src/simulators/engine/pack.ts";
-import { assembleScene } from "../../../src/simulators/engine/scene.ts";
-import { SceneSimulation } from "../../../src/simulators/engine/scene-simulation.ts";
+import { readBddl } from "../../../src/engine/bddl.ts";
+import type { AssetPack, TaskEntry } from "../../../src/engine/pack.ts";
+import { assembleScene } from "../../../src/engine/scene.ts";
+import { SceneSimulation } from "../../../src/engine/scene-simulation.ts";
 import type { ParityCase } from "../main.ts";
 
 export function* everyTask(pack: AssetPack): Generator<ParityCase> {

@@ -12,7 +12,7 @@
 import { readPng } from "#formats";
 import { type Model, Renderer, Simulation } from "#mujoco";
 import { Mt19937 } from "#random";
-import { ownedByReset } from "../../../src/simulators/engine/scene-reset.ts";
+import { ownedByReset } from "../../../src/engine/scene-reset.ts";
 import type { ParityCase } from "../main.ts";
 import type { Built, Frame, Recording } from "./recording.ts";
 

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Model, type ObjectKind } from "#mujoco";
-import type { AssetPack } from "../../../src/simulators/engine/pack.ts";
+import type { AssetPack } from "../../../src/engine/pack.ts";
 import type { ParityCase } from "../main.ts";
 import type { Built, Recording } from "./recording.ts";
 

@@ -10,10 +10,10 @@ import { fileURLToPath } from "node:url";
 import { Model, Simulation } from "#mujoco";
 import { Mt19937 } from "#random";
 import { liberoPython } from "../../../bench/libero-python.ts";
-import { readBddl } from "../../../src/simulators/engine/bddl.ts";
-import type { AssetPack } from "../../../src/simulators/engine/pack.ts";
-import { assembleScene, type Scene } from "../../../src/simulators/engine/scene.ts";
-import { ownedByReset, resetScene } from "../../../src/simulators/engine/scene-reset.ts";
+import { readBddl } from "../../../src/engine/bddl.ts";
+import type { AssetPack } from "../../../src/engine/pack.ts";
+import { assembleScene, type Scene } from "../../../src/engine/scene.ts";
+import { ownedByReset, resetScene } from "../../../src/engine/scene-reset.ts";
 import type { ParityCase } from "../main.ts";
 import { modelDifferences } from "./models.ts";
 

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { isNumericArray, type NumericArray, readJsonFile, readNpz } from "#formats";
 import type { Model } from "#mujoco";
 import { UserError } from "#registry";
-import { readBddl } from "../../../src/simulators/engine/bddl.ts";
-import type { AssetPack, Quaternion, Vector3 } from "../../../src/simulators/engine/pack.ts";
-import { assembleScene, type Scene } from "../../../src/simulators/engine/scene.ts";
-import { SceneSimulation } from "../../../src/simulators/engine/scene-simulation.ts";
+import { readBddl } from "../../../src/engine/bddl.ts";
+import type { AssetPack, Quaternion, Vector3 } from "../../../src/engine/pack.ts";
+import { assembleScene, type Scene } from "../../../src/engine/scene.ts";
+import { SceneSimulation } from "../../../src/engine/scene-simulation.ts";
 
 export interface Meta {
   readonly bddl: string;

@@ -1,7 +1,7 @@
 /** Runs a recorded episode again in closed loop and compares what happens, step by step. */
 import { Mt19937 } from "#random";
 import { UserError } from "#registry";
-import type { SceneSimulation } from "../../../src/simulators/engine/scene-simulation.ts";
+import type { SceneSimulation } from "../../../src/engine/scene-simulation.ts";
 import type { ParityCase } from "../main.ts";
 import type { Built, Recording } from "./recording.ts";
 

@@ -1,5 +1,5 @@
 /** Puts the moves of single hands together: at the same time, or one hand working while the other keeps out of its way. */
-import { type Side, sides } from "../../engine/pack.ts";
+import { type Side, sides } from "#engine";
 import type { Grip, HandAction } from "./hand.ts";
 import type { HomeTruth } from "./home-truth.ts";
 import { aside, type Move } from "./moves.ts";

@@ -1,7 +1,5 @@
 /** One of the robot's hands as its experts see it: where it is, where it aims, and the action that moves the aim towards a pose. */
-import type { Side } from "../../engine/pack.ts";
-import { matrixOfVector, multiplyRotations, vectorBetween } from "../../engine/rotation-vector.ts";
-import type { ServoArm } from "../../engine/servo-arm.ts";
+import { matrixOfVector, multiplyRotations, type ServoArm, type Side, vectorBetween } from "#engine";
 import type { Point } from "../../experts/expert.ts";
 import { minus } from "../../experts/motion.ts";
 import { homeRobot } from "../robot.ts";

@@ -1,6 +1,5 @@
 /** The scripted expert of a home: works through the jobs of its task's goal, and plans again should the goal not hold then. */
-import { type Side, sides } from "../../engine/pack.ts";
-import type { SceneSimulation } from "../../engine/scene-simulation.ts";
+import { type SceneSimulation, type Side, sides } from "#engine";
 import type { Action, Point, SceneExpert } from "../../experts/expert.ts";
 import { type Mistakes, noMistakes } from "../../experts/mistakes.ts";
 import type { Duet, HandActions } from "./both-hands.ts";

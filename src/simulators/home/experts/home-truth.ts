@@ -1,8 +1,5 @@
 /** The truth about a running home, read from its simulation's arrays. Things go by their names in the task's BDDL. */
-import type { Side } from "../../engine/pack.ts";
-import type { SceneObject } from "../../engine/scene-object.ts";
-import type { SceneSimulation } from "../../engine/scene-simulation.ts";
-import { TwoArmDrive } from "../../engine/two-arm-drive.ts";
+import { type SceneObject, type SceneSimulation, type Side, TwoArmDrive } from "#engine";
 import type { Point } from "../../experts/expert.ts";
 import { type Mistakes, noMistakes } from "../../experts/mistakes.ts";
 import { Hand } from "./hand.ts";

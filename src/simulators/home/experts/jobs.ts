@@ -1,5 +1,5 @@
 /** Work for the robot's hands: by one of them, by both at once where they do not meet, or by both together. */
-import type { Side } from "../../engine/pack.ts";
+import type { Side } from "#engine";
 import type { Point } from "../../experts/expert.ts";
 import { alone, type Duet, together } from "./both-hands.ts";
 import { carry, type Destination, put } from "./carry.ts";

@@ -1,5 +1,5 @@
 /** Both hands take the grip plates of a tray, close at once and go up slowly, so that nothing slides off. */
-import { sides } from "../../engine/pack.ts";
+import { sides } from "#engine";
 import { plus } from "../../experts/motion.ts";
 import { type Duet, type HandActions, together } from "./both-hands.ts";
 import { wrap } from "./grasps.ts";

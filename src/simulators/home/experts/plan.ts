@@ -4,8 +4,8 @@
  * It reads the same BDDL as the predicates that judge success, so a new task of known things needs no new code. Each job is made
  * when its turn comes, from where things are then, and left out where its predicate holds.
  */
+import type { Predicate } from "#engine";
 import { UserError } from "#registry";
-import type { Predicate } from "../../engine/bddl.ts";
 import { beside, downAt, into, onTopOf, onto } from "./destinations.ts";
 import { closeDrawer, openDrawer, pressButton, pushPlate, turnLever } from "./fixtures.ts";
 import { isGraspable } from "./grasps.ts";

@@ -4,10 +4,8 @@
  */
 
 import { dirname, join, normalize } from "node:path/posix";
+import { assetIdentity, parseBddl, parseXml } from "#engine";
 import { ownEntry } from "#registry";
-import { parseBddl } from "../../engine/bddl.ts";
-import { assetIdentity } from "../../engine/scene-part.ts";
-import { parseXml } from "../../engine/xml.ts";
 import { liberoObjects } from "../objects.ts";
 import { liberoProblems, liberoRobots } from "../problems.ts";
 import { liberoSuites } from "../suites.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { Model } from "#mujoco";
 import { UserError } from "#registry";
-import { testPack, testTask } from "../../../test/support/small-pack.ts";
+import { testPack, testTask } from "../../test/support/small-pack.ts";
 import { parseBddl } from "./bddl.ts";
 import { assembleScene } from "./scene.ts";
 import { parseXml } from "./xml.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { after, test } from "node:test";
 import { Model, Simulation } from "#mujoco";
 import { UserError } from "#registry";
-import { testPack, testTask } from "../../../test/support/small-pack.ts";
+import { testPack, testTask } from "../../test/support/small-pack.ts";
 import { parseBddl } from "./bddl.ts";
 import { Predicates } from "./predicates.ts";
 import { assembleScene } from "./scene.ts";

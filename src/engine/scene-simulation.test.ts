@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Mt19937 } from "#random";
 import { UserError } from "#registry";
-import { tabletopPack } from "../tabletop/pack.ts";
+import { tabletopPack } from "../simulators/tabletop/pack.ts";
 import { readBddl } from "./bddl.ts";
 import { assembleScene } from "./scene.ts";
 import { SceneSimulation } from "./scene-simulation.ts";

@@ -1,5 +1,5 @@
 import { test } from "node:test";
-import { assertClose } from "../../../test/support/close.ts";
+import { assertClose } from "../../test/support/close.ts";
 import { matrixOfVector, multiplyRotations, vectorBetween } from "./rotation-vector.ts";
 
 const matrix = (x: number, y: number, z: number): Float64Array => {

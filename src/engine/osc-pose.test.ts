@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { isNumericArray, readNpz } from "#formats";
 import { Model, Simulation } from "#mujoco";
-import { liberoForTests } from "../../../test/libero-assets.ts";
-import { needsShared, sharedFolder } from "../../../test/shared.ts";
-import { liberoRobots } from "../libero/problems.ts";
+import { liberoForTests } from "../../test/libero-assets.ts";
+import { needsShared, sharedFolder } from "../../test/shared.ts";
+import { liberoRobots } from "../simulators/libero/problems.ts";
 import { armLayout } from "./arm-layout.ts";
 import { OscPose } from "./osc-pose.ts";
 
