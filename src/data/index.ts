@@ -2,7 +2,7 @@
  * The words that every room shares: what is seen, what is answered, what is recorded and what is learned
  * from.
  */
-export { type ActionSpec, robosuiteActions } from "./action-spec.ts";
+export { type ActionSpec, grippersOf, handActions, robosuiteActions } from "./action-spec.ts";
 export type { EnvStep, EpisodeStats } from "./env-step.ts";
 export type { Minibatch } from "./minibatch.ts";
 export { disposeMinibatch, mapMinibatch, minibatchSize, selectSamples, sliceSamples } from "./minibatch.ts";

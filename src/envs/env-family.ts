@@ -77,7 +77,7 @@ export interface OpenedEnv {
 export interface EnvFamily<S extends z.ZodType = z.ZodType> extends FamilySettings {
   readonly settings: S;
   /** How an action is read; goes with `open`. */
-  readonly actions?: ActionSpec;
+  actions?(section: EnvSection<S>): ActionSpec;
   /** The sentences that a policy will be told, where they are known before the env is opened. */
   sentences?(section: EnvSection<S>): Promise<readonly string[]>;
   /** Loads what it needs itself, so that a configuration is checked without a simulator. */

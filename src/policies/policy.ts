@@ -135,14 +135,23 @@ export interface FreshOptions {
   readonly sizes?: Readonly<Record<string, unknown>>;
 }
 
+/** What a new policy is made for. */
+export interface DemonstratedRobot {
+  /** The asset pack's name, by which its statistics are found. */
+  readonly pack: string;
+  readonly hands: number;
+  /** Pictures of the wrists were recorded too. */
+  readonly wrists: boolean;
+}
+
 /** One kind of network: how its section of a config looks, how to load it, and how to tell its checkpoints. */
 export interface PolicyFamily<S extends z.ZodType = z.ZodType> extends FamilySettings {
   readonly settings: S;
   load(settings: z.infer<S>, options?: LoadOptions): Promise<Policy>;
   /** Whether a checkpoint folder is of this family, by its files; asked where no config names a `model_type`. */
   recognizes?(folder: string): boolean;
-  /** Keys of the model section, beside `model_type` and `model_path`, of checkpoints that `reverie sft` makes from this pack's demonstrations. */
-  sectionFor?(pack: string): Readonly<Record<string, unknown>>;
+  /** Keys of the model section, beside `model_type` and `model_path`, of checkpoints that `reverie sft` makes from such demonstrations. */
+  sectionFor?(demonstrations: DemonstratedRobot): Readonly<Record<string, unknown>>;
   /** Untrained checkpoints that it can write, by the name of their size. */
   readonly fresh?: Readonly<Record<string, FreshCheckpoint>>;
 }

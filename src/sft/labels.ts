@@ -3,11 +3,11 @@
  *
  * Frames are resized, prompts tokenized and actions discretized once, before the first step. The label is what the
  * expert would have done, not what was executed: noise in the demonstrations then teaches how to recover. Beyond an
- * episode's end the hand rests: no motion, and the last gripper command.
+ * episode's end the hands rest: no motion, and the last gripper commands.
  *
  * Shapes: F frames, C actions in a chunk, D numbers in an action.
  */
-import type { ForwardInputs, Observation } from "#data";
+import { type ActionSpec, type ForwardInputs, grippersOf, handActions, type Observation } from "#data";
 import type { Policy } from "#policies";
 import type { DemonstratedEpisode, Demonstrations } from "#recordings";
 import { UserError } from "#registry";
@@ -85,7 +85,7 @@ function labelEpisodes(
       Array.from({ length }, (_, t) => firstFrame + t),
     );
     const sentences = episodes.flatMap(({ sentence, length }) => Array<string>(length).fill(sentence));
-    return policy.label(observe(shard, rows, sentences), chunks(policy, shard, episodes));
+    return policy.label(observe(shard, rows, sentences), chunks(policy, set, episodes));
   });
 }
 
@@ -106,13 +106,9 @@ function observe(
 }
 
 /** The expert's next C actions at every frame: float32 [F, C, D]. */
-function chunks(
-  policy: Policy,
-  shard: ReadonlyMap<string, Tensor>,
-  episodes: readonly DemonstratedEpisode[],
-): Tensor {
+function chunks(policy: Policy, set: Demonstrations, episodes: readonly DemonstratedEpisode[]): Tensor {
   const { chunk: C, actionSize: D } = policy;
-  const expert = shard.get("expert_actions")!;
+  const expert = set.shards[episodes[0]!.shard]!.get("expert_actions")!;
   if (expert.size(1) !== D) {
     throw new UserError(
       `the policy answers with ${D} numbers per action and the demonstrations have ${expert.size(1)}`,
@@ -120,7 +116,7 @@ function chunks(
   }
   const parts = episodes.map(({ firstFrame, length }) => {
     const actions = expert.narrow(0, firstFrame, length).data() as Float32Array;
-    return chunksOf(actions, length, C, D);
+    return chunksOf(actions, length, { chunk: C, ...handActions(set.info.hands ?? 1) });
   });
   const frames = parts.reduce((sum, part) => sum + part.length, 0) / (C * D);
   const all = new Float32Array(frames * C * D);
@@ -132,14 +128,20 @@ function chunks(
   return tensor(all, { shape: [frames, C, D] });
 }
 
-export function chunksOf(actions: Float32Array, length: number, C: number, D: number): Float32Array {
+/** Beyond the last of `length` actions: no motion, and the last command of each gripper. */
+export function chunksOf(
+  actions: Float32Array,
+  length: number,
+  { chunk: C, ...spec }: ActionSpec & { readonly chunk: number },
+): Float32Array {
+  const { size: D } = spec;
+  const rest = new Float32Array(D);
+  for (const gripper of grippersOf(spec)) rest[gripper] = actions[(length - 1) * D + gripper]!;
   const out = new Float32Array(length * C * D);
-  const gripper = actions[length * D - 1]!;
   for (let t = 0; t < length; t++) {
     for (let c = 0; c < C; c++) {
-      const to = (t * C + c) * D;
-      if (t + c < length) out.set(actions.subarray((t + c) * D, (t + c + 1) * D), to);
-      else out[to + D - 1] = gripper;
+      const action = t + c < length ? actions.subarray((t + c) * D, (t + c + 1) * D) : rest;
+      out.set(action, (t * C + c) * D);
     }
   }
   return out;

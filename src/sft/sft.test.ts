@@ -3,6 +3,7 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
+import { handActions } from "#data";
 import { readSafetensors, writeSafetensors } from "#formats";
 import { loadPolicy, type Policy, writeFreshCheckpoint } from "#policies";
 import { openDemonstrations } from "#recordings";
@@ -107,7 +108,16 @@ test("a quantile lies between its neighbors as in NumPy", () => {
 
 test("beyond an episode's end the hand rests and keeps its gripper", () => {
   const actions = Float32Array.of(1, 9, 2, 8, 3, 7); // three actions of two numbers, the second the gripper
-  assert.deepEqual([...chunksOf(actions, 3, 2, 2)], [1, 9, 2, 8, 2, 8, 3, 7, 3, 7, 0, 7]);
+  assert.deepEqual(
+    [...chunksOf(actions, 3, { chunk: 2, size: 2, gripper: "as_is" })],
+    [1, 9, 2, 8, 2, 8, 3, 7, 3, 7, 0, 7],
+  );
+});
+
+test("of two hands, both rest and keep their grippers", () => {
+  const action = Float32Array.from({ length: 14 }, (_, i) => i + 1);
+  const next = chunksOf(action, 1, { chunk: 2, ...handActions(2) }).subarray(14);
+  assert.deepEqual([...next], [0, 0, 0, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 14]);
 });
 
 test("failed episodes are not learned from, and the label is the expert's action, not the noisy one", async () => {

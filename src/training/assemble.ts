@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { processLauncher, threadLauncher } from "#cluster";
 import { type BatchPlan, type CheckedConfig, type EnvironmentConfig, planBatch, stageSlots } from "#config";
+import type { ActionSpec } from "#data";
 import { environmentFamily, type OpenedEnv } from "#envs";
 import type { Policy } from "#policies";
 import { UserError, type WorkerRef } from "#registry";
@@ -51,7 +52,7 @@ export async function startActors(
 ): Promise<ActorRanks> {
   const { config, ranks } = checked;
   const batch = planBatch(config, ranks);
-  const { actions } = await environmentFamily(config.env.train);
+  const actionSpec = await actionsOf(config.env.train);
   const shared = sharedDevice(checked);
   const meeting = ranks.actor > 1 ? randomUUID() : undefined;
   const options = (rank: number): ActorOptions => ({
@@ -59,7 +60,7 @@ export async function startActors(
     rank,
     worldSize: ranks.actor,
     device: deviceOf(checked, "actor", rank),
-    actionSpec: actions,
+    actionSpec,
     runSteps: batch.trainingSteps,
     decisions: batch.decisions,
     sharesWeights: rank === 0 && shared !== undefined,
@@ -102,9 +103,7 @@ export async function startRollouts(
   actor: ActorWorker | undefined,
 ): Promise<Decider[]> {
   const { config, ranks } = checked;
-  const { actions: actionSpec } = await environmentFamily(
-    actor ? config.env.train : (config.env.eval ?? config.env.train),
-  );
+  const actionSpec = await actionsOf(actor ? config.env.train : (config.env.eval ?? config.env.train));
   const shared = actor && sharedDevice(checked);
   const here = new Map<Device, Copy>(actor && shared ? [[shared, { policy: actor.policy }]] : []);
   const sections = playedSections(checked, actor !== undefined);
@@ -186,6 +185,10 @@ async function requireReadable(policy: Policy, sections: readonly EnvironmentCon
     policy.requireReadable((await family.sentences?.(section)) ?? []);
   }
 }
+
+/** What the environment of a section means by an action. */
+const actionsOf = async (section: EnvironmentConfig): Promise<ActionSpec> =>
+  (await environmentFamily(section)).actions(section);
 
 /** Policy and env must mean the same by an action before the first one is played. */
 export function checkActions(policy: Policy, stages: readonly Stage[]): void {

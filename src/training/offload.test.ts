@@ -51,7 +51,7 @@ test("an actor that leaves between updates learns what one that stays learns, to
   const learn = async (leaves: "optimizer" | "everything" | undefined) => {
     const checked = await readTiny();
     const { config } = checked;
-    const { actions: actionSpec } = await environmentFamily(config.env.train);
+    const actionSpec = (await environmentFamily(config.env.train)).actions(config.env.train);
     const actor = new ActorWorker({
       policy: await openPolicy({ config, actionSpec }, { device: "cpu" }),
       algorithm: (await algorithms.get(config.algorithm.adv_type)).open(config.algorithm),

@@ -32,7 +32,7 @@ test("a registered family is an environment, is recognized by its folder, and op
   assert.ok(environments.names().includes(envTypeOf("clock")));
   assert.equal((await recognizeWorld(folder))?.name, "clock");
   assert.equal((await openWorld(folder, { device: "cpu", size: [16, 16] })).chunk, 8);
-  assert.equal((await environmentFamily({ env_type: "clock_wm" })).actions.size, 7);
+  assert.equal((await environmentFamily({ env_type: "clock_wm" })).actions({ env_type: "clock_wm" }).size, 7);
   assert.equal(worldFolder({ clock_wm_hf_ckpt_path: folder }), folder);
 });
 

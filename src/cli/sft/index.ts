@@ -8,7 +8,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { robosuiteActions } from "#data";
+import { handActions } from "#data";
 import { readJsonFile, writeJsonFile } from "#formats";
 import { counted, JsonlWriter } from "#metrics";
 import { loadPolicy, type Policy } from "#policies";
@@ -40,7 +40,7 @@ import { inEmptyFolder, inOwnFolder } from "../own-folder.ts";
 import { configNames } from "../run/arguments.ts";
 import { listenForStop, untilStopped } from "../stop-signals.ts";
 import { parseSftArguments, type SftArguments, sftOptions, sftUsage } from "./arguments.ts";
-import { makeBase } from "./starting-checkpoint.ts";
+import { handsOfSets, makeBase } from "./starting-checkpoint.ts";
 
 export const sftCommand: Command = {
   usage: sftUsage,
@@ -164,7 +164,7 @@ async function openPolicy(
   const from = point ? { ...model, model_path: point.model } : model;
   const policy = await loadPolicy(
     { ...from, precision },
-    { device, seed: settings.seed, actionSpec: robosuiteActions },
+    { device, seed: settings.seed, actionSpec: handActions(handsOfSets(sets)) },
   );
   const count = policy.module.parameters().reduce((sum, weight) => sum + weight.numel, 0);
   say(`${(count / 1e6).toFixed(2)} million parameters on ${device}, ${precision}`);

@@ -16,6 +16,9 @@ function packOf(sets: readonly Demonstrations[]): string {
   );
 }
 
+/** Of the robot that was recorded. */
+export const handsOfSets = (sets: readonly Demonstrations[]): number => sets[0]?.info.hands ?? 1;
+
 /** The model section that loads it, as a config would have it. */
 export async function makeBase(
   wishes: SftArguments,
@@ -42,7 +45,11 @@ export async function makeBase(
   return {
     model_type: modelType,
     model_path: folder,
-    ...family.sectionFor?.(unnormKey),
+    ...family.sectionFor?.({
+      pack: unnormKey,
+      hands: handsOfSets(sets),
+      wrists: sets.every(({ info }) => info.wrist),
+    }),
     ...keys,
   };
 }

@@ -1,6 +1,8 @@
 /** The model section of a policy that is given as a folder: what training wrote about it, or what such folders need. */
+
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
+import { handsOf } from "#engine";
 import { readJsonFile } from "#formats";
 import { policies, recognizePolicy } from "#policies";
 import { UserError } from "#registry";
@@ -22,9 +24,10 @@ export async function policySection(
   const known: Record<string, unknown> = written ? { ...readJsonFile(written) } : {};
   const model_type = String(keys.model_type ?? known.model_type ?? (await recognizePolicy(folder)));
   const family = await policies.get(model_type);
+  const { pack } = findSuite(suite);
   return {
     model_type,
-    ...family.sectionFor?.(findSuite(suite).pack.name),
+    ...family.sectionFor?.({ pack: pack.name, hands: handsOf(pack), wrists: false }), // worlds show one picture
     ...known,
     ...keys,
     model_path: folder,

@@ -50,7 +50,7 @@ export function episodeEnv<S extends z.ZodType>(definition: EpisodeEnvDefinition
     throw new UserError("an environment needs at least one task and one start of each");
   return defineEnv({
     settings,
-    actions: { size: actionSize, gripper: "as_is" },
+    actions: () => ({ size: actionSize, gripper: "as_is" }),
     sentences: async () => tasks,
     open: async (section, place) =>
       (await import("./episode-env.ts")).openEpisodes(definition, section, place),

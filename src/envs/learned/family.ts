@@ -14,7 +14,7 @@ export const learnedEnv = ({ section }: WorldFamily): PlayableEnv => ({
     ...chunkFindings(section.chunkKey, settings, run),
     ...(section.check?.(settings, run) ?? []),
   ],
-  actions: robosuiteActions, // that of the simulator which the worlds imitate
+  actions: () => robosuiteActions, // that of the simulator which the worlds imitate
   open: async (block, place) => (await import("./opened.ts")).openImagined(block, place),
 });
 

@@ -58,7 +58,7 @@ export const libero = (): PlayableEnv =>
   defineEnv({
     plays: "suite",
     settings: settings(),
-    actions: robosuiteActions,
+    actions: () => robosuiteActions,
     sentences: async (section) => (await import("../vector/opened.ts")).sentencesOf(section),
     open: async (section, place) => (await import("../vector/opened.ts")).openSimulator(section, place),
     footprint: () => ({

@@ -36,7 +36,11 @@ export const openVlaOft = definePolicy({
   footprint: transformerFootprint(publishedOpenVla),
   load: async (settings, options = {}) => loadOft(settings, options),
   recognizes: isPrismaticFolder, // OpenVLA's own look the same: those need their model_type
-  sectionFor: (pack) => ({ unnorm_key: pack, max_prompt_length: 32 }),
+  sectionFor: ({ pack, hands, wrists }) => ({
+    unnorm_key: pack,
+    max_prompt_length: 32,
+    ...(hands > 1 && { action_dim: 7 * hands, num_images_in_input: wrists ? 1 + hands : 1 }),
+  }),
   fresh: { mini: miniCheckpoint },
 });
 

@@ -7,7 +7,7 @@
  * Shapes: B batch, C actions in a chunk, D numbers in an action, A = C·D tokens.
  */
 
-import type { ActionSpec } from "#data";
+import { type ActionSpec, grippersOf } from "#data";
 import { UserError } from "#registry";
 import { type Tensor, tensor } from "#tensor";
 import { type ActionTokens, actionTokens } from "./action-tokens.ts";
@@ -34,6 +34,7 @@ export class ActionCodec {
   readonly #bounds: Bounds;
   readonly #shape: readonly [number, number];
   readonly #gripper: ActionSpec["gripper"];
+  readonly #grippers: readonly number[];
 
   constructor(config: PrismaticConfig, options: ActionCodecOptions) {
     const { actionDim, chunk, spec } = options;
@@ -42,6 +43,7 @@ export class ActionCodec {
     this.#bounds = boundsOf(config.normStats[key]!.action, options.bounds ?? "q99", `${key}.action`);
     this.#shape = [chunk, actionDim];
     this.#gripper = spec?.gripper ?? "as_is";
+    this.#grippers = spec ? grippersOf(spec) : [];
     const known = this.#bounds.low.length;
     if (known !== actionDim) {
       throw new UserError(
@@ -65,7 +67,7 @@ export class ActionCodec {
     const ids = ids_BA.cpu().contiguous().data() as BigInt64Array;
     const values = this.denormalized(ids);
     const [chunk, size] = this.#shape;
-    for (let i = size - 1; i < values.length; i += size) values[i] = toEnv(values[i]!, this.#gripper);
+    this.#changeGrippers(values, toEnv);
     return tensor(Float32Array.from(values), { shape: [ids.length / (chunk * size), chunk, size] });
   }
 
@@ -79,8 +81,17 @@ export class ActionCodec {
       );
     }
     const values = Float64Array.from(actions_BCD.cpu().contiguous().data() as Float32Array);
-    for (let i = size - 1; i < values.length; i += size) values[i] = fromEnv(values[i]!, this.#gripper);
+    this.#changeGrippers(values, fromEnv);
     return tensor(this.tokens.encode(normalize(values, this.#bounds)), { shape: [B, C * D] });
+  }
+
+  #changeGrippers(
+    values: Float64Array,
+    change: (value: number, gripper: ActionSpec["gripper"]) => number,
+  ): void {
+    const [, size] = this.#shape;
+    for (const gripper of this.#grippers)
+      for (let i = gripper; i < values.length; i += size) values[i] = change(values[i]!, this.#gripper);
   }
 }
 

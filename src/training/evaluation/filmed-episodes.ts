@@ -35,8 +35,8 @@ interface Start {
 export async function filmEpisodes(checked: CheckedConfig, wishes: FilmWishes): Promise<FilmedEpisode[]> {
   const section = checked.config.env.eval;
   if (!section) throw new UserError("the configuration has no env.eval: nothing to film");
-  const { actions } = await environmentFamily(section);
-  const policy = await openPolicy({ config: checked.config, actionSpec: actions }, {});
+  const actionSpec = (await environmentFamily(section)).actions(section);
+  const policy = await openPolicy({ config: checked.config, actionSpec }, {});
   try {
     return await play(checked, policy, wishes);
   } finally {
